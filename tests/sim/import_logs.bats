@@ -183,6 +183,82 @@ refused()
 	refused crlf.sacct crlf.sacct 'or the output of scontrol -o show node'
 }
 
+# log LINE...: a log of sacct -P with these lines after the header
+log()
+{
+	printf '%s\n' "$header" "$@" > "$BATS_TEST_TMPDIR/log"
+}
+
+header='JobID|Submit|Start|End|Elapsed|State|AllocTRES|Partition|NodeList|JobName'
+rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPLETED|billing=8,cpu=8,gres/gpu:a100=1,gres/gpu=1,mem=16G,node=1|long'
+
+@test "arrays, heterogeneous jobs, requeues and federations as sacct lists them" {
+	local log=$BATS_TEST_TMPDIR/log
+
+	log '12_[3-9%2]|2025-05-01T10:00:00|Unknown|Unknown|00:00:00|PENDING||long|None assigned|a' "12_1|$rest|n1|a" "12_2|$rest|n1|a"
+	imported '12_1 12_2' "$log"
+	says ' 1 that never started, skipped: job 12_[3-9%2]'
+	log "12+0|$rest|n1|a" "12+0.batch|$rest|n1|batch" "12+1|$rest|n2|a" "13.extern|$rest|n1|extern"
+	imported '12+0 12+1' "$log"
+	says ' 2 lines of job steps, passed over'
+	log "5|${rest/COMPLETED/NODE_FAIL}|n1|a" "5|${rest/T10:05/T13:05}|n1|a"
+	imported 5 "$log"
+	says ' 1 earlier or later runs of jobs that were requeued'
+	log "67108865|${rest/02:00:00|COMPLETED/00:00:00|REVOKED}|n1|a" "134217729|$rest|n1|a"
+	imported 134217729 "$log"
+}
+
+@test "what logs hold at their end, columns in any order, hosts in brackets, TRES of all units" {
+	local log=$BATS_TEST_TMPDIR/log
+
+	log "1|$rest|n1|a" "2|2025-05-01T10:00:00|2025-05-01T10:05:00|Unknown|1-00:00:00|RUNNING|gres/gpu=2,node=1|long|n2|a"
+	imported '1 2' "$log"
+	says ' 50.0 GPU-hours imported'
+	says ' 1 taken that still ran, for as long as they had'
+	log "1|${rest/16G/16384M}|n[1-2]|a" "2|${rest/16G/0.02T}|rack[1-2]n[1|a" "3|${rest/cpu=8/cpu=8,energy=18446744073709551614}|None assigned|" \
+		"4|${rest/gpu:a100=1,gres\/gpu=1/gpu:a100=4,gres\/gpu=4}|n1|a"
+	imported '1 2 3 4' "$log"
+	says ' 14.0 GPU-hours imported'
+	printf '%s\n' 'JobName|AllocTRES|ElapsedRaw|Submit|State|JobID' 'a|b|gres/gpu:a100=1|7200|1746093600|CANCELLED by 1000|1' > "$log"
+	imported 1 "$log"
+	says ' 2.0 GPU-hours imported'
+}
+
+@test "what is no output of sacct: the error says what it is, or which option there is" {
+	local log=$BATS_TEST_TMPDIR/log
+
+	log "1|${rest//2025-05-01T/05\/01\/25-}|n1|a"
+	refused "$log" nodes 'expected a time as 2026-11-21T16:34:41 (sacct with SLURM_TIME_FORMAT=standard)'
+	log
+	refused "$log" nodes 'no job in it: sacct lists all users'"'"' jobs only with -a, and those before today only with -S'
+	{ echo 'sacct: error: no answer'; cat "$log"; } > "$log.2"
+	refused "$log.2" nodes 'without its warnings and errors (2>&1)'
+	gzip -c nodes > "$log"
+	refused "$log" nodes 'expected text, found data packed by gzip (zcat)'
+	refused crlf.sacct "$log" 'expected text, found data packed by gzip (zcat)'
+	printf '\xFD7zXZ\0' > "$log"
+	refused "$log" nodes 'found data packed by xz (xzcat)'
+	jq .jobs one-count.json > "$log"
+	refused "$log" nodes 'expected the output of sacct --json whole'
+	head -c 400 one-count.json > "$log"
+	refused "$log" nodes 'found that of the file'
+	refused crlf.sacct one-count.json 'use scontrol -o show node'
+	echo 'slurm_load_node error: Unable to contact slurm controller' > "$log"
+	refused crlf.sacct "$log" 'or the output of scontrol -o show node, found '"'slurm_load_node error"
+}
+
+@test "types of GPUs that no server has: which, and which there are" {
+	local log=$BATS_TEST_TMPDIR/log nodes=$BATS_TEST_TMPDIR/nodes
+
+	log "1|${rest/gpu:a100/gpu:a100_1g.5gb}|n1|a"
+	refused "$log" nodes 'the first: 1: a100_1g.5gb, where servers have a100; types=any takes any type'
+	imported 1 "$log" nodes types=any
+	sed 's/gpu:a100:4/gpu:4/' nodes > "$nodes"
+	refused "$log" "$nodes" 'a100_1g.5gb, where servers have no type'
+	sed 's/gpu:a100:4(S:0-1)/(null)/' nodes > "$nodes"
+	refused "$log" "$nodes" 'no server has GPUs: is Gres= in the list of nodes?'
+}
+
 @test "inputs after public reports (AUCTION_CASES, else ../shared/cases)" {
 	local cases=${AUCTION_CASES:-$BATS_TEST_DIRNAME/../../../shared/cases}/import log ids
 

@@ -233,6 +233,7 @@ struct import_counts {
 	unsigned long no_gres;  /* say nothing of GPUs */
 	unsigned long odd_time; /* cannot be read, not even their GPU time */
 	struct import_tally skipped[IMPORT_WHYS];
+	uint64_t wanted; /* types of GPUs of the first job of IMPORT_NO_TYPE */
 	struct import_tally odd_nodes, out_nodes; /* gpu_seconds: GPUs */
 	struct auc_err odd, odd_node;             /* the first of them */
 	unsigned long marks[IMPORT_MARKS];        /* of those that are imported */

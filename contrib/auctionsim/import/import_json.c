@@ -166,7 +166,8 @@ static enum auc_code read_piece(struct import_text *t, struct piece *p, struct a
 		c = import_get(t);
 		if (c == EOF)
 			return import_expected(t, t->line, t->column, NULL, err,
-					       "the end of the value that begins in line %lu",
+					       "the end of the value that begins in line %lu, "
+					       "found that of the file",
 					       p->line);
 		rc = keep_byte(t, p, c, err);
 		if (rc != AUC_OK)

@@ -37,6 +37,8 @@ static const char *const marks[IMPORT_MARKS] = {
 
 static void report_skipped(const struct import *im, double imported, FILE *report);
 static void report_nodes(const struct import *im, FILE *report);
+static void say_types(const struct import *im, char *text, size_t size);
+static size_t add_kinds(const struct import *im, uint64_t kinds, char *text, size_t size);
 
 void import_report(const struct import *im, const struct import_summary *s, FILE *report)
 {
@@ -66,6 +68,7 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 {
 	const struct import_tally *t = im->counts.skipped;
 	double lost = import_lost(im);
+	char types[300];
 	unsigned i;
 
 	for (i = 0; i < IMPORT_WHYS; i++) {
@@ -80,6 +83,10 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 		fprintf(report, "%s%.63s\n", t[i].n > 1 ? "; the first: " : ": job ", t[i].first);
 		if (i == IMPORT_ODD)
 			fprintf(report, "           %s\n", im->counts.odd.text);
+		if (i != IMPORT_NO_TYPE)
+			continue;
+		say_types(im, types, sizeof(types));
+		fprintf(report, "           %s\n", types);
 	}
 	fprintf(report, "  %8.1f GPU-hours imported", imported / 3600);
 	if (lost > 0)
@@ -115,6 +122,7 @@ double import_lost(const struct import *im)
 enum auc_code import_none(const struct import *im, struct auc_err *err)
 {
 	const struct import_counts *c = &im->counts;
+	char types[300];
 	unsigned i, most = 0;
 
 	if (im->unix_time && c->read && c->no_gres == c->read)
@@ -128,11 +136,60 @@ enum auc_code import_none(const struct import *im, struct auc_err *err)
 		if (c->skipped[i].n > c->skipped[most].n)
 			most = i;
 	if (!c->skipped[most].n)
-		return auc_err_set(err, AUC_EINVAL, "%.160s: no job in it", im->o->jobs);
+		return auc_err_set(err, AUC_EINVAL, "%.160s: no job in it%s", im->o->jobs,
+				   im->unix_time ? ": sacct lists all users' jobs only with -a, "
+						   "and those before today only with -S"
+						 : "");
 	if (most == IMPORT_ODD)
 		return auc_err_set(err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %.300s",
 				   im->o->jobs, c->read, c->odd.text);
+	if (most == IMPORT_NO_TYPE) {
+		say_types(im, types, sizeof(types));
+		return auc_err_set(err, AUC_EINVAL,
+				   "%.160s: %lu jobs read, none imported: %lu %s; the first: "
+				   "%.63s: %s",
+				   im->o->jobs, c->read, c->skipped[most].n, whys[most].what,
+				   c->skipped[most].first, types);
+	}
 	return auc_err_set(
 		err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %lu %s; the first: %.63s",
 		im->o->jobs, c->read, c->skipped[most].n, whys[most].what, c->skipped[most].first);
+}
+
+/* Of the first job whose types of GPUs no server has: which they are, and what there is instead. */
+static void say_types(const struct import *im, char *text, size_t size)
+{
+	uint64_t there = 0;
+	unsigned i, k;
+	size_t len;
+
+	for (i = 0; i < im->nnodes; i++)
+		for (k = 0; !im->nodes[i].out && k < im->nodes[i].ngpus; k++)
+			there |= UINT64_C(1) << im->nodes[i].gpus[k].kind;
+	if (!there) {
+		snprintf(text, size, "no server has GPUs: is Gres= in the list of nodes?");
+		return;
+	}
+	len = add_kinds(im, im->counts.wanted, text, size);
+	len += (size_t)snprintf(text + len, size - len, ", where servers have ");
+	len += add_kinds(im, there, text + len, size - len);
+	snprintf(text + len, size - len, "; types=any takes any type");
+}
+
+/* Names of KINDS into TEXT, the first few; their length. */
+static size_t add_kinds(const struct import *im, uint64_t kinds, char *text, size_t size)
+{
+	unsigned k, n = 0;
+	size_t len = 0;
+
+	for (k = 0; k < im->kinds.n && n < 3; k++) {
+		const char *name = im->kinds.list[k];
+
+		if (!(kinds >> k & 1))
+			continue;
+		len += (size_t)snprintf(text + len, size - len, "%s%.24s", n ? ", " : "",
+					*name ? name : "no type");
+		n++;
+	}
+	return len;
 }

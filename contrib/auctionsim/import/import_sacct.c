@@ -179,7 +179,8 @@ static enum auc_code read_time(const struct import_table *tb, unsigned column, d
 	if (!import_slurm_time(text, &value, &r->odd_time))
 		return import_field_expected(
 			tb, column, import_fault(r),
-			"a time as 2026-11-21T16:34:41, seconds since 1970 or Unknown");
+			"a time as 2026-11-21T16:34:41 (sacct with SLURM_TIME_FORMAT=standard), "
+			"seconds since 1970 or Unknown");
 	if (import_time_known(value))
 		*time = value;
 	return AUC_OK;

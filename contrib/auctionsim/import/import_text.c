@@ -19,6 +19,7 @@
 
 static enum auc_code read_line(struct import_text *t, char **buffer, size_t *alloc,
 			       unsigned long *at, bool *more, struct auc_err *err);
+static const char *packer_of(const char *line);
 static enum auc_code take_header(struct import_table *tb, struct auc_err *err);
 static enum auc_code whole_record(struct import_table *tb, char **line, struct auc_err *err);
 static unsigned count_fields(const struct import_table *tb, const char *line);
@@ -189,10 +190,35 @@ static enum auc_code read_line(struct import_text *t, char **buffer, size_t *all
 	if (*at == 1 && (!strncmp(*buffer, "\xFF\xFE", 2) || !strncmp(*buffer, "\xFE\xFF", 2)))
 		return import_expected(t, 1, 1, NULL, err,
 				       "ASCII or UTF-8, found UTF-16: convert it with iconv");
+	if (*at == 1 && packer_of(*buffer))
+		return import_expected(t, 1, 1, NULL, err,
+				       "text, found data packed by %s: unpack it first",
+				       packer_of(*buffer));
 	if (!strncmp(*buffer, MARK, 3))
 		memmove(*buffer, *buffer + 3, len - 2);
 	*more = true;
 	return AUC_OK;
+}
+
+/* What has made the file whose first line is LINE; NULL: it is no packed one. */
+static const char *packer_of(const char *line)
+{
+	static const struct {
+		const char *magic, *name;
+	} packers[] = {
+		{"\x1F\x8B", "gzip (zcat)"},
+		{"BZh", "bzip2 (bzcat)"},
+		{"\xFD"
+		 "7zXZ",
+		 "xz (xzcat)"},
+		{"\x28\xB5\x2F\xFD", "zstd (zstdcat)"},
+		{"PK\x03\x04", "zip (unzip -p)"},
+	};
+
+	for (size_t i = 0; i < sizeof(packers) / sizeof(packers[0]); i++)
+		if (!strncmp(line, packers[i].magic, strlen(packers[i].magic)))
+			return packers[i].name;
+	return NULL;
 }
 
 enum auc_code import_expected(const struct import_text *t, unsigned long line, unsigned long column,
@@ -247,9 +273,9 @@ static enum auc_code take_header(struct import_table *tb, struct auc_err *err)
 			if (!strcasecmp(tb->fields[i], tb->columns[k].name))
 				tb->at[k] = i + 1;
 		if (tb->columns[k].required && !tb->at[k])
-			return import_expected(tb->text, tb->text->at, 1, NULL, err,
-					       "a column %s in the header%s", tb->columns[k].name,
-					       tb->hint);
+			return import_expected(
+				tb->text, tb->text->at, 1, tb->nfields == 1 ? tb->fields[0] : NULL,
+				err, "a column %s in the header%s", tb->columns[k].name, tb->hint);
 	}
 	return AUC_OK;
 }

@@ -92,10 +92,16 @@ enum auc_code import_read_jobs(struct import *im, struct import_text *t, struct 
 
 	if (import_peek(t) == '{')
 		return import_read_json(im, t, err);
+	if (import_peek(t) == '[')
+		return import_expected(t, t->line, t->column, NULL, err,
+				       "the output of sacct --json whole, not its list of jobs");
 	rc = import_line(t, &line, err);
 	if (rc != AUC_OK)
 		return rc;
 	t->again = line != NULL;
+	if (line && !strncmp(line, "sacct: ", 7))
+		return import_expected(t, t->at, 1, line, err,
+				       "what sacct prints, without its warnings and errors (2>&1)");
 	if (!line || !strchr(line, '|'))
 		return line && strcasestr(line, "JobID")
 			       ? import_expected(

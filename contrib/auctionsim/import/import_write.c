@@ -394,6 +394,8 @@ static void skip(struct import_window *w, unsigned index, enum import_why why)
 {
 	const struct import_job *j = &w->im->jobs[index];
 
+	if (why == IMPORT_NO_TYPE && !w->im->counts.skipped[why].n)
+		w->im->counts.wanted = j->kinds;
 	import_count(&w->im->counts.skipped[why], w->im->ids.list[index], j->gpus * j->duration);
 }
 
