@@ -251,9 +251,8 @@ const char *auc_bid_needed(const struct auc_conf *conf)
 	if (steps(conf))
 		return "a job says how much it trains, as in sbatch --epochs=N --chunks=N ...";
 	if (posts(conf))
-		return "a job needs a limit of its price, as in sbatch --max-price=PRICE "
-		       "--epochs=N ...";
-	return "a job needs a bid, as in sbatch --bid=VALUE --epochs=N ...";
+		return "a job needs a limit of its price, as in sbatch --max-price=PRICE ...";
+	return "a job needs a bid, as in sbatch --bid=VALUE ...";
 }
 
 enum auc_code auc_bid_join(const char *text, const char *const *values, char **joined,

@@ -179,7 +179,7 @@ enum auc_code auc_bid_parse(const struct auc_conf *conf, const char *text, struc
 			    struct auc_err *err);
 
 /* What a job that says nothing is to say where CONF (NULL: not known) holds: "a job needs a bid, as
- * in sbatch --bid=VALUE --epochs=N ...". Static. */
+ * in sbatch --bid=VALUE ...". Static. */
 const char *auc_bid_needed(const struct auc_conf *conf);
 
 /*

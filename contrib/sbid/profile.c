@@ -26,8 +26,6 @@
 #define BATCHES_MAX  1e12
 #define HIGHER_WHOLE 1.1 /* of one run as a whole: how far another one may be off */
 
-enum { OPT_TYPES = 256, OPT_SECONDS, OPT_MINIBATCHES, OPT_BID };
-
 struct trial {
 	double seconds;     /* how long it lasts at most, from its first line on */
 	double minibatches; /* of the whole job; 0: not given */
@@ -44,6 +42,7 @@ struct found {
 	double whole; /* seconds of all of it, if it ended by itself; else -1 */
 };
 
+static int help(void);
 static int read_options(struct trial *t, int argc, char **argv);
 static int split_types(struct trial *t, char *text);
 static int try_type(const struct trial *t, const char *type, struct found *f);
@@ -62,8 +61,11 @@ int profile_command(bool json, int argc, char **argv)
 	struct found found[TYPES_MAX] = {0};
 	const char *names[TYPES_MAX];
 	unsigned n = 0;
-	int code = read_options(&t, argc, argv);
+	int code;
 
+	if (argc && !strcmp(argv[0], "--help"))
+		return help();
+	code = read_options(&t, argc, argv);
 	for (; code == EXIT_SUCCESS && n < (t.ntypes ? t.ntypes : 1); n++) {
 		names[n] = t.ntypes ? t.types[n] : here[0];
 		code = try_type(&t, t.ntypes ? t.types[n] : NULL, &found[n]);
@@ -116,6 +118,21 @@ bool profile_sum_up(const struct profile_times *t, struct profile_range *r)
 	return true;
 }
 
+static int help(void)
+{
+	fputs("Usage: sbid profile [OPTIONS] -- COMMAND [ARGUMENT...]\n"
+	      "Runs the command for a short time and prints options of a bid for it. For each\n"
+	      "mini-batch the command prints a line that begins with " PROFILE_WORD ".\n"
+	      "\n"
+	      "      --seconds=N           for that long at most (60)\n"
+	      "      --minibatches=N       of the whole job: says how long that takes\n"
+	      "      --types=TYPE,...      once on each of these types of GPUs, with salloc\n"
+	      "      --bid=UTILITY         what these trials bid (1)\n"
+	      "  other options are salloc's, if there are --types\n",
+	      stdout);
+	return EXIT_SUCCESS;
+}
+
 /* What stands before "--" and is no option of ours is one of salloc. */
 static int read_options(struct trial *t, int argc, char **argv)
 {
@@ -144,7 +161,7 @@ static int read_options(struct trial *t, int argc, char **argv)
 			return fail("%s", err.text);
 	}
 	if (i + 1 >= argc)
-		return fail("profile: expected '-- COMMAND' behind the options");
+		return fail("profile: expected '-- COMMAND' after the options");
 	if (t->nwords && !t->ntypes)
 		return fail("profile: '%s': options of salloc need --types", t->words[0]);
 	if (t->nwords + 16 > WORDS_MAX)

@@ -157,7 +157,7 @@ expect 'a profile as JSON' 0 'loading
 [[ $("$sbid" profile --seconds=2 -- bash -c 'while sleep 0.1; do echo auction-minibatch; done' 2>&1) == "here: a mini-batch takes 0."* ]] ||
 	{ echo 'FAIL: a profile that is ended'; failed=1; }
 expect 'a profile that fails' 1 'sbid: profile: the trial failed, so its times say nothing' profile -- false
-expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' behind the options" profile --types=a
+expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' after the options" profile --types=a
 expect 'no such type' 1 "sbid: profile: --types: 'a;b', expected names of types of GPUs" profile '--types=a;b' -- true
 expect 'options of salloc for nothing' 1 "sbid: profile: '-c2': options of salloc need --types" profile -c2 -- true
 expect 'nothing there' 1 'sbid: profile: no-such-program was not found' profile -- no-such-program
