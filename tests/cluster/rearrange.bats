@@ -44,8 +44,7 @@ rearrange()
 	wait_until 10 log_has 'plans revised'
 
 	# What slurmctld has not saved is lost with it.
-	touch "$BATS_TEST_TMPDIR/moved"
-	wait_until 30 test "$SANDBOX_DIR/state/job_state" -nt "$BATS_TEST_TMPDIR/moved"
+	wait_until 60 saved
 	sandbox restart slurmctld --kill
 	wait_until 60 auction_open
 	[ "$(nodes_of "$job")" = edge1 ]
