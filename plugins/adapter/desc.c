@@ -10,6 +10,7 @@
 
 #include "adapter/desc.h"
 #include "adapter/desc_gang.h"
+#include "adapter/desc_share.h"
 #include "base/num.h"
 #include "ledger/receipt.h"
 
@@ -162,6 +163,7 @@ static uint64_t number_at(const job_desc_msg_t *desc, const struct field *f);
 static const char *string_at(const job_desc_msg_t *desc, const struct field *f);
 static void set_string(char **field, const char *value);
 static bool same_gres(const char *a, const char *b);
+static uint64_t memory_of(const slurm_job_info_t *info);
 static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info);
 static bool unset(uint16_t n);
 static bool empty(const char *s);
@@ -474,8 +476,16 @@ bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
 		       info->partition && !strcmp(info->partition, slice->partition);
 	return info->req_nodes && !strcmp(info->req_nodes, slice->node) && info->partition &&
 	       !strcmp(info->partition, slice->partition) && info->cpus_per_task == slice->cpus &&
-	       info->pn_min_memory == slice->mem_mb &&
+	       memory_of(info) == slice->mem_mb &&
 	       same_gres(info->tres_per_node ? info->tres_per_node : "", slice->gres);
+}
+
+static uint64_t memory_of(const slurm_job_info_t *info)
+{
+	uint64_t per_cpu;
+
+	return auc_memory_is_hidden(info) ? auc_requested_memory(info, &per_cpu)
+					  : info->pn_min_memory;
 }
 
 char *auc_receipt_void(const char *receipt, const char *why)

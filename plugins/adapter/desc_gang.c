@@ -37,6 +37,8 @@ static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		      const struct auc_node_share *share, const char *gpu, struct auc_reasons *why);
 static bool takes_as(const struct auc_slice *slice, const struct auc_request *q);
 static void set_text(char **field, const char *value);
+static unsigned least_cpus(const struct auc_request *q, uint64_t tasks,
+			   const struct auc_slice *slice);
 static void set_changed(char **field, const char *had, const char *value);
 static char *typed(const char *text, const char *gres);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
@@ -163,8 +165,8 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		desc->ntasks_per_node = (uint16_t)tasks;
 	desc->min_nodes = desc->max_nodes = slice->nnodes;
 	if (desc->shared) {
-		desc->pn_min_cpus = (uint16_t)slice->cpus;
-		desc->min_cpus = slice->cpus * slice->nnodes;
+		desc->pn_min_cpus = (uint16_t)least_cpus(&q, tasks, slice);
+		desc->min_cpus = desc->pn_min_cpus * slice->nnodes;
 	}
 	if (desc->shared && !q.memory && !q.memory_per_gpu)
 		desc->pn_min_memory = slice->mem_mb;
@@ -198,6 +200,18 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	set_text(&desc->admin_comment, receipt);
 }
 
+/* By what a node has to have Slurm gives all that was bought of it. */
+static unsigned least_cpus(const struct auc_request *q, uint64_t tasks,
+			   const struct auc_slice *slice)
+{
+	uint64_t said = tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
+
+	if (AUC_TASKS_BOUND_CPUS && !*slice->gres && (tasks > 1 || q->tasks_per_node) &&
+	    said < slice->cpus && said >= q->least_cpus)
+		return (unsigned)said;
+	return slice->cpus;
+}
+
 /* The field becomes VALUE where the record has something else. */
 static void set_changed(char **field, const char *had, const char *value)
 {
@@ -219,7 +233,9 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	desc.ntasks_per_node = info->ntasks_per_node;
 	desc.cpus_per_task = info->cpus_per_task;
 	desc.ntasks_per_tres = info->ntasks_per_tres;
-	desc.pn_min_memory = info->pn_min_memory ? info->pn_min_memory : NO_VAL64;
+	/* Memory that the record hides stays as it is. */
+	if (info->pn_min_memory && !auc_memory_is_hidden(info))
+		desc.pn_min_memory = info->pn_min_memory;
 	set_text(&desc.tres_per_job, info->tres_per_job);
 	set_text(&desc.tres_per_node, info->tres_per_node);
 	set_text(&desc.tres_per_task, info->tres_per_task);
@@ -268,15 +284,25 @@ void auc_gang_update_clear(job_desc_msg_t *update)
 bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 {
 	struct auc_request q = AUC_REQUEST_OF(info);
+	uint64_t per_cpu;
 
 	if (slice->whole)
 		return info->shared == SHARED_NONE;
+	/* Slurm rounds it up to what was bought (least_cpus()). */
+	if (AUC_TASKS_BOUND_CPUS && q.tasks_per_node && q.least_cpus < slice->cpus)
+		q.least_cpus = slice->cpus;
 	if (takes_as(slice, &q))
 		return true;
 	/* DefMemPerGPU is in the record of a job that says --mem, too, which is what counts. */
 	if (!q.memory || !q.memory_per_gpu)
 		return false;
 	q.memory_per_gpu = NULL;
+	if (!auc_memory_is_hidden(info))
+		return takes_as(slice, &q);
+	q.memory = auc_requested_memory(info, &per_cpu);
+	if (takes_as(slice, &q))
+		return true;
+	q.memory = per_cpu | AUC_PER_CPU;
 	return takes_as(slice, &q);
 }
 

@@ -21,6 +21,7 @@ static uint64_t stepped(uint64_t n, unsigned step);
 static double size_of(const struct auc_node_size *size, const char *tres);
 static void set_amount(struct auc_node_share *share, const char *name, double amount);
 static double number_of(const char *text);
+static double requested(const char *tres, const char *key);
 
 bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
 		  struct auc_reasons *why)
@@ -199,6 +200,40 @@ static double number_of(const char *text)
 	while (p > text && isdigit((unsigned char)p[-1]))
 		p--;
 	return *p ? strtod(p, NULL) : 0;
+}
+
+bool auc_memory_is_hidden(const slurm_job_info_t *info)
+{
+	return AUC_RECORD_HIDES_MEMORY && info->mem_per_tres && *info->mem_per_tres;
+}
+
+uint64_t auc_requested_memory(const slurm_job_info_t *info, uint64_t *per_cpu)
+{
+	double mem = requested(info->tres_req_str, "mem=");
+	double nodes = requested(info->tres_req_str, "node=");
+	double cpus = requested(info->tres_req_str, "cpu=");
+
+	*per_cpu = cpus >= 1 ? (uint64_t)(mem / cpus) : 0;
+	return nodes >= 1 ? (uint64_t)(mem / nodes) : 0;
+}
+
+/* The number behind KEY in TRES, "cpu=6,mem=200M,node=2"; memory in MB. */
+static double requested(const char *tres, const char *key)
+{
+	static const char units[] = "MGTP";
+	const char *p = tres;
+	const char *unit;
+	double n;
+	char *end;
+
+	while (p && strncmp(p, key, strlen(key)) != 0)
+		p = (p = strchr(p, ',')) ? p + 1 : NULL;
+	if (!p)
+		return 0;
+	n = strtod(p + strlen(key), &end);
+	for (unit = *end ? strchr(units, *end) : NULL; unit && unit > units; unit--)
+		n *= 1024;
+	return n;
 }
 
 void auc_reasons_add(struct auc_reasons *r, const char *fmt, ...)

@@ -69,6 +69,11 @@ bool auc_share_add(struct auc_node_share *share, const char *text, double times,
 double auc_share_amount(const struct auc_node_share *share, const char *name, size_t len);
 /* Tasks on each of NODES nodes. */
 uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes);
+/* True if pn_min_memory of INFO, a loaded record, need not be what its job asks for. */
+bool auc_memory_is_hidden(const slurm_job_info_t *info);
+/* What the job of INFO, a loaded record, asks for by Slurm's own account of it, in MB: of each
+ * node, and in *PER_CPU of each CPU. 0: it says nothing. */
+uint64_t auc_requested_memory(const slurm_job_info_t *info, uint64_t *per_cpu);
 void auc_reasons_add(struct auc_reasons *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -53,6 +53,14 @@ typedef ListIterator auc_list_itr_t;
 	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0) &&                                    \
 	 SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
 
+/* A job that says how many tasks each of its nodes has, and no GRES, can ask for no more CPUs of a
+ * node than these tasks have, from 23.02 on: not for the cores that it is given all the same. */
+#define AUC_TASKS_BOUND_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
+
+/* Where a loaded record has memory of a TRES, a default too, pn_min_memory is that, from 24.11 on,
+ * and not what the job asks for. */
+#define AUC_RECORD_HIDES_MEMORY (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0))
+
 /* The job a job_desc_msg_t is about: job_id became step_id.job_id in 25.11, where step_id.sluid, if
  * set, counts instead. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
