@@ -38,6 +38,7 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
 					      unsigned tres);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later);
+static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t cell);
 static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
 		      bool sort_later);
 static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to);
@@ -507,11 +508,19 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, boo
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
 		c = &m->cache[i];
+		if (never_fits(c, server, cell))
+			continue;
 		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
 		set_price(m, i, row, cell,
 			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY,
 			  sort_later);
 	}
+}
+
+/* Whether none of C's type fits on SERVER even if that is empty, and CELL says so. */
+static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t cell)
+{
+	return !c->fit0[server] && !c->fit[cell];
 }
 
 /* Of one of TYPE in CELL, which is of ROW. */
@@ -612,6 +621,8 @@ static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsi
 			part[nparts++] = auc_cell(m, row, server);
 	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
 		c = &m->cache[type];
+		if (never_fits(c, server, cell))
+			continue;
 		least = c->fit0[server];
 		price = least ? 0 : INFINITY;
 		for (half = 0; half < nparts; half++) {
