@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "auctionsim/io/progress.h"
 #include "base/clock.h"
 
 #define SHOW_EVERY 250000000 /* ns */
+#define LINE_EVERY 60        /* s: without a terminal */
 #define LEFT_AFTER 1.0       /* seconds until it says how long it takes */
 #define TEXT_MAX   200
 #define LINE_ROOM  (TEXT_MAX + 120)
@@ -21,7 +23,8 @@
 static struct {
 	const char *command;
 	pthread_t thread;
-	bool begun, shows;
+	bool begun, shows; /* SHOWS: standard error is a terminal */
+	bool lines;        /* it is not, and apart from standard output */
 	sigset_t signals, old_mask;
 	pthread_mutex_t lock; /* of what follows, and held while a file is half-written */
 	bool ended, shown;
@@ -33,6 +36,7 @@ static struct {
 } p = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void *watch(void *arg);
+static bool is_apart(void);
 static void show(void);
 static void wipe(void);
 static void stop(int signal);
@@ -45,6 +49,7 @@ void progress_begin(const char *command)
 
 	p.command = command;
 	p.shows = isatty(STDERR_FILENO);
+	p.lines = !p.shows && is_apart();
 	sigemptyset(&p.signals);
 	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
@@ -136,21 +141,32 @@ const sigset_t *progress_old_mask(void)
 
 static void *watch(void *arg)
 {
-	static const struct timespec each = {.tv_nsec = SHOW_EVERY};
+	const struct timespec each = {.tv_sec = p.shows ? 0 : LINE_EVERY,
+				      .tv_nsec = p.shows ? SHOW_EVERY : 0};
 	int signal;
 
 	(void)arg;
 	for (;;) {
-		signal = p.shows ? sigtimedwait(&p.signals, NULL, &each)
-				 : sigwaitinfo(&p.signals, NULL);
+		signal = p.shows || p.lines ? sigtimedwait(&p.signals, NULL, &each)
+					    : sigwaitinfo(&p.signals, NULL);
 		pthread_mutex_lock(&p.lock);
 		if (signal > 0 && !p.ended)
 			stop(signal);
-		else if (p.shows && !p.ended && *p.text)
+		else if (signal < 0 && errno == EAGAIN && !p.ended && *p.text)
 			show();
 		pthread_mutex_unlock(&p.lock);
 	}
 	return NULL;
+}
+
+/* Whether standard error goes elsewhere than standard output: what is read by programs stays as it
+ * is. */
+static bool is_apart(void)
+{
+	struct stat out, error;
+
+	return !fstat(STDOUT_FILENO, &out) && !fstat(STDERR_FILENO, &error) &&
+	       (out.st_dev != error.st_dev || out.st_ino != error.st_ino);
 }
 
 static void show(void)
@@ -159,7 +175,9 @@ static void show(void)
 	uint64_t all = atomic_load_explicit(&p.all, memory_order_relaxed);
 	double passed = auc_clock_now() - p.since;
 	char line[LINE_ROOM];
-	int n = snprintf(line, sizeof(line), "\r%.*s", TEXT_MAX, p.text);
+	int n = p.shows ? snprintf(line, sizeof(line), "\r%.*s", TEXT_MAX, p.text)
+			: snprintf(line, sizeof(line), "auctionsim: %.40s: %.*s", p.command,
+				   TEXT_MAX, p.text);
 
 	if (done && all)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, ": %llu of %llu",
@@ -170,9 +188,9 @@ static void show(void)
 	if (passed > LEFT_AFTER && done && done <= all)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, ", %.0f s left",
 			      passed / (double)done * (double)(all - done));
-	n += snprintf(line + n, sizeof(line) - (size_t)n, "\033[K");
+	n += snprintf(line + n, sizeof(line) - (size_t)n, p.shows ? "\033[K" : "\n");
 	put(line, n);
-	p.shown = true;
+	p.shown = p.shows;
 }
 
 static void wipe(void)

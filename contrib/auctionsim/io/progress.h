@@ -14,7 +14,8 @@
 /*
  * From here on SIGINT and SIGTERM, unless they were ignored, end the process with exit code 1 and a
  * sentence that begins with COMMAND (kept by the caller); and if standard error is a terminal, a
- * line there says what goes on, a fraction of a second after the first progress_say().
+ * line there says what goes on, a fraction of a second after the first progress_say(). Elsewhere
+ * standard error gets a line a minute, unless standard output goes to the same place.
  */
 void progress_begin(const char *command);
 /* The command is done: nothing is shown and no signal ends the process any more. */
