@@ -14,23 +14,26 @@ def promised($r):
 			gpu: ($s.w * ([$r.worker_tres | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0))
 		});
 
+# Members whose node failed, and whose part of the plan has moved to another node: the receipt has that one in their place.
+def moved($lead; $p): [$jobs[] | select(.receipt.lead == $lead.job and .state == "NODE_FAIL" and $p[.nodes] == null) | .job];
+
 # What the accounting says was allocated on each node to the lead and its members.
-def allocated($lead):
-	reduce ($jobs[] | select(.job == $lead.job or .receipt.lead == $lead.job)) as $j
+def allocated($lead; $moved):
+	reduce ($jobs[] | select((.job == $lead.job or .receipt.lead == $lead.job) and (.job | IN($moved[]) | not))) as $j
 		({}; .[$j.nodes] = {
 			cpu: ($j.tres.cpu // "0" | tonumber), mem: ($j.tres.mem // "0M" | megabytes), gpu: ($j.tres["gres/gpu"] // "0" | tonumber)
 		});
 
 # What the tasks saw: workers, PSs and distinct GPUs on each node.
-def sighted($lead):
-	[$seen[] | select(.lead == $lead.job)] | group_by(.node)
+def sighted($lead; $moved):
+	[$seen[] | select(.lead == $lead.job and (.job | IN($moved[]) | not))] | group_by(.node)
 	| map({key: .[0].node, value: {
 		workers: (map(select(.role == "worker")) | length), ps: (map(select(.role == "ps")) | length),
 		gpu: (map(select(.role == "worker") | .gpus | split(",")) | add // [] | map(select(. != "none")) | unique | length)}})
 	| from_entries;
 
 def differences($lead):
-	$lead.receipt as $r | promised($r) as $p | allocated($lead) as $a | sighted($lead) as $s
+	$lead.receipt as $r | promised($r) as $p | moved($lead; $p) as $m | allocated($lead; $m) as $a | sighted($lead; $m) as $s
 	| ($r.plan | map(.from) | min * $r.slot_seconds) as $begin | ($r.plan | map(.to) | max + 1 | . * $r.slot_seconds) as $until
 	| [$jobs[] | select(.job == $lead.job or .receipt.lead == $lead.job)] as $group
 	| [
