@@ -14,6 +14,7 @@
 #include "pricing/past/posted_answers.h"
 #include "auction/memory/activity.h"
 #include "auction/auction.h"
+#include "auction/caps.h"
 #include "pricing/fit.h"
 #include "pricing/past/price_history.h"
 #include "pricing/past/bid_log.h"
@@ -69,6 +70,7 @@ struct auc_question {
 	uint32_t uid;   /* who asks; 0: nobody in particular */
 	bool again;     /* the bid stands and has been decided before: it teaches nothing more */
 	bool task;      /* it is that of a task of an array */
+	bool later;     /* it begins later than it could: BID says so */
 	char ruled_out[512]; /* limits that the decision was made without; "": none */
 	double locked;       /* when the lock was had for it */
 	/* Canonical text of the bid, printed once: for the sale, the log of bids and offers. NULL:
@@ -202,6 +204,17 @@ enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, 
 				 double now, struct auc_err *err);
 /* Q's decision stands only if its payment is left. */
 void auc_auction_keep_budget(struct auc_question *q);
+/*
+ * caps.c; the lock is held. The first of the limits on TRES of Q's bid that Q's decision breaks,
+ * and WHY; NULL: none. *FROM: the first slot from which the same could be had, as what keeps it
+ * from that has ended; 0: at no time.
+ */
+const struct auc_cap *auc_auction_broken_cap(const struct auc_auction *a,
+					     const struct auc_question *q, auc_slot *from,
+					     char *why, size_t size);
+/* Drops the shapes of BID's gang that break CAP whatever was sold; true if some are left of more.
+ */
+bool auc_cap_drop_shapes(const struct auc_cap *cap, struct auc_bid *bid);
 /* bidding.c: the first slot that a bid of NOW can have. */
 auc_slot auc_auction_arrival(const struct auc_auction *a, double now);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */

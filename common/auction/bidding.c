@@ -16,7 +16,11 @@
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
-#define ABSURD 0.1 /* of a price: a limit below that says nothing */
+#define ABSURD    0.1 /* of a price: a limit below that says nothing */
+#define CAP_TRIES 16  /* of a decision that breaks limits on TRES */
+
+/* How a decision that breaks a limit is made once more. */
+enum again { AS_IT_IS, AGAIN, ELSEWHERE, NEVER };
 
 static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, uint32_t uid,
 			     double now, bool hold, struct auc_offer *offer, struct auc_err *err);
@@ -38,6 +42,11 @@ static bool teaches(struct auc_auction *a, struct auc_question *q, const struct 
 static void await_job(struct auc_auction *a, struct auc_question *q, const char *sale);
 static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 			     auc_slot arrival, struct auc_err *err);
+static enum again keep_limits(const struct auc_auction *a, struct auc_question *q,
+			      struct auc_bid *bid, auc_slot *arrival, const char **partition,
+			      char *why, size_t size);
+static void begin_at(const struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+		     auc_slot from, auc_slot *arrival);
 static enum auc_code sooner(struct auc_auction *a, struct auc_question *q, double limit,
 			    uint64_t steps, struct auc_err *err);
 static bool on_wholes(const struct auc_market *m, const struct auc_plan *plan);
@@ -215,8 +224,8 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 			    uint32_t uid, double now, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
-	auc_slot arrival;
-	char why[256];
+	auc_slot arrival, from;
+	char why[512];
 
 	if (!a->nspecs)
 		rc = auc_err_set(err, AUC_ESTATE, "the auction has no nodes to sell");
@@ -225,6 +234,7 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	auc_auction_pass_time(a, now, NULL);
 	arrival = auc_auction_arrival(a, now);
 	q->ruled_out[0] = '\0';
+	q->later = false;
 	q->uid = uid;
 	rc = auc_auction_budget(a, q, uid, now, err);
 	if (rc != AUC_OK)
@@ -235,7 +245,8 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	if (rc == AUC_OK)
 		rc = auc_auction_take(a, q, bid, uid, now, err);
 	if (rc == AUC_OK &&
-	    auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)))
+	    (auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)) ||
+	     auc_auction_broken_cap(a, q, &from, why, sizeof(why))))
 		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", why);
 	return rc;
 }
@@ -249,33 +260,77 @@ auc_slot auc_auction_arrival(const struct auc_auction *a, double now)
 	return auc_slot_from(now + a->conf->start_margin, a->conf->slot_seconds);
 }
 
-/* The decision on BID where partitions allow it: of those that do not it is kept away, which BID
- * says then. */
+/* The decision on BID where limits of Slurm allow it: what does not is kept out, which BID says
+ * then. */
 static enum auc_code allowed(struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
 			     auc_slot arrival, struct auc_err *err)
 {
-	const struct auc_partition_limit *limit;
 	struct auc_decision *d = &q->decision;
 	uint64_t steps = AUC_MOST_STEPS;
-	enum auc_code rc = auc_auction_quote(a, q, bid, arrival, &steps, err);
 	size_t len = 0, size = sizeof(q->ruled_out);
-	char why[256];
+	const char *partition;
+	enum again again = AGAIN;
+	char why[512];
 
-	/* Each time with a partition less. */
-	for (unsigned i = 0; i <= a->nlimits && rc == AUC_OK; i++) {
-		if (!d->accepted && d->reason != AUC_REASON_PAYOFF && !d->offered)
+	/* Each time with a partition or a shape less, or later. */
+	for (unsigned i = 0; i <= a->nlimits + CAP_TRIES && again != NEVER; i++) {
+		enum auc_code rc = auc_auction_quote(a, q, bid, arrival, &steps, err);
+
+		if (rc != AUC_OK || (!d->accepted && d->reason != AUC_REASON_PAYOFF && !d->offered))
+			return rc;
+		again = keep_limits(a, q, bid, &arrival, &partition, why, sizeof(why));
+		if (again == AS_IT_IS)
 			return AUC_OK;
-		limit = auc_auction_broken_limit(a, a->market, &d->plan, why, sizeof(why));
-		if (!limit)
-			return AUC_OK;
+		if (again == ELSEWHERE && !auc_auction_leave(a, bid, partition))
+			again = NEVER;
 		if (len < size)
 			len += (size_t)snprintf(q->ruled_out + len, size - len, "%s%s",
 						len ? "; " : "", why);
-		if (!auc_auction_leave(a, bid, limit->partition))
-			return auc_err_set(err, AUC_EFULL, "refused: %s", q->ruled_out);
-		rc = auc_auction_quote(a, q, bid, arrival, &steps, err);
 	}
-	return rc;
+	return auc_err_set(err, AUC_EFULL, "refused: %s", q->ruled_out);
+}
+
+/* Whether Q's decision keeps to all limits; else BID or *ARRIVAL is changed to what may, or
+ * *PARTITION is to be left. WHY: the limit. */
+static enum again keep_limits(const struct auc_auction *a, struct auc_question *q,
+			      struct auc_bid *bid, auc_slot *arrival, const char **partition,
+			      char *why, size_t size)
+{
+	const struct auc_plan *plan = &q->decision.plan;
+	const struct auc_partition_limit *limit =
+		auc_auction_broken_limit(a, a->market, plan, why, size);
+	const struct auc_cap *cap;
+	auc_slot from;
+
+	*partition = limit ? limit->partition : NULL;
+	if (limit)
+		return ELSEWHERE;
+	cap = auc_auction_broken_cap(a, q, &from, why, size);
+	if (!cap)
+		return AS_IT_IS;
+	if (from) {
+		begin_at(a, q, bid, from, arrival);
+		return AGAIN;
+	}
+	if ((!*cap->partition || bid->npartitions == 1) && auc_cap_drop_shapes(cap, bid))
+		return AGAIN;
+	*partition = cap->partition;
+	return **partition ? ELSEWHERE : NEVER;
+}
+
+/* BID's job does not begin before slot FROM, and what it is worth counts from *ARRIVAL as before.
+ */
+static void begin_at(const struct auc_auction *a, struct auc_question *q, struct auc_bid *bid,
+		     auc_slot from, auc_slot *arrival)
+{
+	q->later = true;
+	if (bid->gang.nshapes) {
+		bid->gang.begin = (double)from * a->conf->slot_seconds;
+		return;
+	}
+	if (!(bid->since > 0))
+		bid->since = (double)*arrival * a->conf->slot_seconds;
+	*arrival = from;
 }
 
 enum auc_code auc_auction_look_up(struct auc_auction *a, const struct auc_bid *bid, double now,
@@ -468,7 +523,7 @@ static enum auc_code keep_sites(struct auc_auction *a, struct auc_question *q,
 	struct auc_bid *own;
 	enum auc_code rc = AUC_OK;
 
-	if (!bid->ndata && !(again && bid->npartitions) && !(bid->planned > 0) &&
+	if (!q->later && !bid->ndata && !(again && bid->npartitions) && !(bid->planned > 0) &&
 	    !(a->conf->margin.how == AUC_MARGIN_LEARNED && *bid->model))
 		return AUC_OK;
 	own = malloc(sizeof(*own));

@@ -130,6 +130,8 @@ char *auc_offer_message(struct auc_auction *a, struct auc_question *q,
 		print_warning(a, q, out, offer);
 	if (!offer->accepted && q->ruled_out[0])
 		fprintf(out, "\nauction: not possible: %s", q->ruled_out);
+	else if (q->later)
+		fprintf(out, "\nauction: not sooner: %s", q->ruled_out);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

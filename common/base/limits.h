@@ -17,7 +17,7 @@
 #define AUC_BID_TRES_MAX       8    /* different TRES that a gang's bid may name */
 #define AUC_BLOCK_USERS_MAX    1024 /* bytes of whom a block is for beside its owner */
 #define AUC_FEATURES_MAX       512 /* bytes of a server's features, and of what a bid says of them */
-#define AUC_BID_TEXT_MAX       25600 /* bytes of a bid's text: the longest canonical text fits */
+#define AUC_BID_TEXT_MAX       27136 /* bytes of a bid's text: the longest canonical text fits */
 #define AUC_WORK_MAX           1000000000ULL
 
 #endif

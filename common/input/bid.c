@@ -12,6 +12,7 @@
 #include "input/bid.h"
 #include "input/bid_ask.h"
 #include "input/bid_gang.h"
+#include "input/bid_limits.h"
 #include "input/bid_stands.h"
 #include "input/bid_time.h"
 #include "input/conf.h"
@@ -63,6 +64,8 @@ enum key {
 	KEY_PLANNED,
 	KEY_PROFILE,
 	KEY_REQUEUE,
+	KEY_QOS,
+	KEY_ACCOUNTS,
 	NKEYS
 };
 
@@ -170,6 +173,8 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_PLANNED] = {"planned", NULL, "FACTOR", ""},
 	[KEY_PROFILE] = {"profile", NULL, "NAME", ""},
 	[KEY_REQUEUE] = {"requeue", NULL, "yes", ""},
+	[KEY_QOS] = {"qos", NULL, "NAME", ""},
+	[KEY_ACCOUNTS] = {"accounts", NULL, "NAME,...", ""},
 };
 const unsigned auc_bid_nkeys = NOPTIONS;
 
@@ -204,6 +209,8 @@ static const read_fn readers[NKEYS] = {
 	[KEY_PLANNED] = auc_bid_planned_word,
 	[KEY_PROFILE] = auc_bid_profile_word,
 	[KEY_REQUEUE] = auc_bid_requeue_word,
+	[KEY_QOS] = auc_bid_qos_word,
+	[KEY_ACCOUNTS] = auc_bid_accounts_word,
 };
 
 static int find_key(const char *name);
@@ -352,6 +359,7 @@ char *auc_bid_print(const struct auc_bid *bid)
 		auc_list_print(out, bid->data, bid->ndata, "");
 	}
 	auc_bid_time_print(out, bid);
+	auc_bid_limits_print(out, bid);
 	auc_bid_stands_print(out, bid);
 	bad = ferror(out);
 	if (fclose(out) != 0 || bad) {

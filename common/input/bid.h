@@ -59,6 +59,8 @@ struct auc_bid_gang {
 	struct auc_named speedup[AUC_BID_TYPES_MAX], gpu_time[AUC_BID_TYPES_MAX];
 };
 
+struct auc_caps; /* auction/caps.h */
+
 struct auc_bid {
 	struct auc_utility utility;
 	uint64_t epochs, chunks, minibatches; /* E, D, M: 1..AUC_WORK_MAX */
@@ -83,11 +85,14 @@ struct auc_bid {
 	 * --partition says it. */
 	unsigned npartitions;
 	char partitions[AUC_BID_PARTITIONS_MAX][AUC_NAME_MAX];
-	/* The Slurm account that pays, then those above it, upwards; 0: not known. Not part of the
-	 * text either. */
+	bool filtered; /* they are what rules leave it, not its user's words */
+	/* The Slurm account that pays, then those above it, upwards; 0: not known. */
 	unsigned naccounts;
 	char accounts[AUC_BID_ACCOUNTS_MAX][AUC_NAME_MAX];
-	bool filtered; /* they are what rules leave it, not its user's words */
+	/* Where the site has limits on TRES its QOS, else "": in texts that are kept only, and
+	 * ACCOUNTS with it. And the limits, borrowed and in no text; NULL: none. */
+	char qos[AUC_NAME_MAX];
+	const struct auc_caps *caps;
 	/* What its user pays at most, in credits; < 0: not given. Posted prices: compared with an
 	 * offer, and in no text that is kept: auc_bid_print() leaves it out. Else CAPPED: its value
 	 * is that, whenever it is done, and of what costs no more the soonest is bought. */
@@ -146,7 +151,7 @@ extern const unsigned auc_bid_nkeys;
  * NODES:SECONDS:TRES=AMOUNT,...; within=switch; whole=yes;
  * features=NAME&NAME or NAME|NAME; only=NODE,... or except=NODE,...; begin=TIME,
  * end=TIME. What they say is made of the job's own options (adapter/desc_gang.h). And since=TIME,
- * array=JOB, planned=FACTOR and profile=NAME.
+ * array=JOB, planned=FACTOR, profile=NAME, qos=NAME and accounts=NAME,....
  * Bids of users have none. block=yes,UID,...,@ACCOUNT,... is no option either, but of users, too:
  * sbid block says it.
  */

@@ -4,50 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapter/accounts.h"
-
-#define DEPTH_MAX 64 /* accounts above each other: a circle ends */
-
-/* Of jobs that run, and of all there are; NO_VAL and INFINITE: none. */
-struct limits {
-	uint32_t max[2], group[2];
-};
-
-/* An association of a user, or of an account (UID is NO_VAL). */
-struct assoc {
-	uint32_t id, parent, uid, default_qos;
-	bool is_default;
-	char *account, *partition;
-	struct limits limits;
-	uint32_t used[2], minutes;
-};
-
-/* What one user or one account has of a QOS. */
-struct use {
-	uint32_t uid;
-	char *account;
-	uint32_t used[2];
-};
-
-struct qos {
-	uint32_t id;
-	char *name;
-	struct limits limits; /* MAX: of a user */
-	uint32_t max_account[2];
-	uint32_t used[2], minutes;
-	bool over_partition; /* it goes before a partition's own */
-	struct use *uses;    /* of users, then of accounts */
-	unsigned nusers, nuses;
-};
-
-struct auc_accounts {
-	struct assoc *assocs; /* in order of uid */
-	unsigned nassocs;
-	struct qos *qos;
-	unsigned nqos;
-	uint32_t *uids;
-	unsigned nuids;
-};
+#include "adapter/accounts-private.h"
 
 enum { RUN, SUBMIT };
 
@@ -58,19 +15,15 @@ struct seen {
 
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list);
 static bool copy_qos(struct auc_accounts *a, auc_list_t list);
-static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts);
+static bool copy_uses(struct auc_account_qos *q, auc_list_t users, auc_list_t accounts);
 static unsigned count(auc_list_t list);
 static bool copy_text(char **to, const char *from);
 static int by_uid(const void *a, const void *b);
-static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, const char *account,
-				    const char *partition);
-static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id);
-static const struct assoc *account_called(const struct auc_accounts *a, const char *account);
-static const struct qos *qos_called(const struct auc_accounts *a, const char *name);
-static void in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
-		     const struct qos *found[2]);
-static void lower_by_qos(uint32_t *room, const char **name, const struct qos *q, uint32_t uid,
-			 const char *account, unsigned k, struct seen *seen);
+static const struct auc_account_assoc *account_called(const struct auc_accounts *a,
+						      const char *account);
+static const struct auc_account_qos *qos_called(const struct auc_accounts *a, const char *name);
+static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
+			 uint32_t uid, const char *account, unsigned k, struct seen *seen);
 static bool is_limit(uint32_t n);
 static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
 		  const char *text);
@@ -81,7 +34,8 @@ enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_acco
 	struct auc_accounts *a = calloc(1, sizeof(*a));
 
 	*accounts = NULL;
-	if (!a || !copy_assocs(a, msg->assoc_list) || !copy_qos(a, msg->qos_list)) {
+	if (!a || !auc_accounts_copy_names(a, msg) || !copy_assocs(a, msg->assoc_list) ||
+	    !copy_qos(a, msg->qos_list)) {
 		auc_accounts_free(a);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for accounts");
 	}
@@ -103,6 +57,7 @@ void auc_accounts_free(struct auc_accounts *a)
 {
 	if (!a)
 		return;
+	auc_accounts_free_tres(a);
 	for (unsigned i = 0; i < a->nassocs; i++) {
 		free(a->assocs[i].account);
 		free(a->assocs[i].partition);
@@ -121,22 +76,22 @@ void auc_accounts_free(struct auc_accounts *a)
 
 const char *auc_accounts_account(const struct auc_accounts *a, uint32_t uid, const char *account)
 {
-	const struct assoc *found;
+	const struct auc_account_assoc *found;
 
 	if (account && *account)
 		return account;
-	found = assoc_of(a, uid, NULL, NULL);
+	found = auc_accounts_assoc_of(a, uid, NULL, NULL);
 	return found ? found->account : NULL;
 }
 
 const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const char *account,
 			     const char *partition, const char *qos)
 {
-	const struct assoc *s;
+	const struct auc_account_assoc *s;
 
 	if (qos && *qos)
 		return qos;
-	s = assoc_of(a, uid, account, partition);
+	s = auc_accounts_assoc_of(a, uid, account, partition);
 	for (unsigned i = 0; s && is_limit(s->default_qos) && i < a->nqos; i++)
 		if (a->qos[i].id == s->default_qos)
 			return a->qos[i].name;
@@ -146,17 +101,17 @@ const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const c
 
 bool auc_accounts_within(const struct auc_accounts *a, const char *account, const char *other)
 {
-	const struct assoc *s;
+	const struct auc_account_assoc *s;
 
 	if (!strcmp(account, other))
 		return true;
 	if (!AUC_ACCOUNTS_INHERIT)
 		return false;
 	s = account_called(a, account);
-	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
+	for (unsigned depth = 0; s && depth < AUC_ACCOUNTS_DEPTH; depth++) {
 		if (s->account && !strcmp(s->account, other))
 			return true;
-		s = assoc_by_id(a, s->parent);
+		s = auc_accounts_assoc_by_id(a, s->parent);
 	}
 	return false;
 }
@@ -164,15 +119,15 @@ bool auc_accounts_within(const struct auc_accounts *a, const char *account, cons
 unsigned auc_accounts_chain(const struct auc_accounts *a, uint32_t uid, const char *account,
 			    char (*names)[AUC_NAME_MAX], unsigned max)
 {
-	const struct assoc *s;
+	const struct auc_account_assoc *s;
 	unsigned n = 0;
 
 	account = auc_accounts_account(a, uid, account);
 	/* Slurm looks at that later, and only if it is told to. */
-	if (!account || !assoc_of(a, uid, account, NULL))
+	if (!account || !auc_accounts_assoc_of(a, uid, account, NULL))
 		return 0;
 	for (s = account_called(a, account); s && s->account && n < max;
-	     s = assoc_by_id(a, s->parent)) {
+	     s = auc_accounts_assoc_by_id(a, s->parent)) {
 		if (strlen(s->account) >= AUC_NAME_MAX)
 			return 0;
 		strcpy(names[n++], s->account);
@@ -186,7 +141,7 @@ void auc_accounts_print_members(const struct auc_accounts *a, const char *accoun
 
 	/* They are in order of uid, with one for each partition that a user has it in. */
 	for (unsigned i = 0; a && i < a->nassocs; i++) {
-		const struct assoc *s = &a->assocs[i];
+		const struct auc_account_assoc *s = &a->assocs[i];
 
 		if (s->uid == NO_VAL || s->uid == last || !s->account ||
 		    strcmp(s->account, account))
@@ -214,23 +169,23 @@ uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const cha
 	static const char *const user[] = {"MaxJobs", "MaxSubmitJobs"}, *const group[] = {
 										"GrpJobs",
 										"GrpSubmitJobs"};
-	const struct assoc *s = assoc_of(a, uid, account, partition);
-	const struct qos *q[2];
+	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
+	const struct auc_account_qos *q[2];
 	unsigned k = running ? RUN : SUBMIT;
 	uint32_t room = UINT32_MAX;
 	struct seen seen = {0};
 
 	*name = NULL;
-	in_order(a, qos, partition_qos, q);
+	auc_accounts_in_order(a, qos, partition_qos, q);
 	for (unsigned i = 0; i < 2 && q[i]; i++)
 		lower_by_qos(&room, name, q[i], uid, s ? s->account : NULL, k, &seen);
 	if (s && !seen.max)
 		lower(&room, name, s->limits.max[k], k == SUBMIT ? s->used[k] : 0, user[k]);
-	for (unsigned depth = 0; s && depth < DEPTH_MAX; depth++) {
+	for (unsigned depth = 0; s && depth < AUC_ACCOUNTS_DEPTH; depth++) {
 		if (!seen.group)
 			lower(&room, name, s->limits.group[k], k == SUBMIT ? s->used[k] : 0,
 			      group[k]);
-		s = assoc_by_id(a, s->parent);
+		s = auc_accounts_assoc_by_id(a, s->parent);
 	}
 	return room;
 }
@@ -239,11 +194,11 @@ uint32_t auc_accounts_minutes(const struct auc_accounts *a, uint32_t uid, const 
 			      const char *partition, const char *qos, const char *partition_qos,
 			      const char **name)
 {
-	const struct assoc *s = assoc_of(a, uid, account, partition);
-	const struct qos *q[2];
+	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
+	const struct auc_account_qos *q[2];
 
 	*name = NULL;
-	in_order(a, qos, partition_qos, q);
+	auc_accounts_in_order(a, qos, partition_qos, q);
 	for (unsigned i = 0; i < 2 && q[i]; i++) {
 		if (!is_limit(q[i]->minutes))
 			continue;
@@ -257,10 +212,11 @@ uint32_t auc_accounts_minutes(const struct auc_accounts *a, uint32_t uid, const 
 }
 
 /* The QOS of a job and that of its partition, as their limits go before each other. */
-static void in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
-		     const struct qos *found[2])
+void auc_accounts_in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
+			   const struct auc_account_qos *found[2])
 {
-	const struct qos *job = qos_called(a, qos), *partition = qos_called(a, partition_qos);
+	const struct auc_account_qos *job = qos_called(a, qos),
+				     *partition = qos_called(a, partition_qos);
 	bool job_first = job && (!partition || job->over_partition);
 
 	found[0] = job_first ? job : partition;
@@ -269,8 +225,8 @@ static void in_order(const struct auc_accounts *a, const char *qos, const char *
 		found[1] = NULL;
 }
 
-static void lower_by_qos(uint32_t *room, const char **name, const struct qos *q, uint32_t uid,
-			 const char *account, unsigned k, struct seen *seen)
+static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
+			 uint32_t uid, const char *account, unsigned k, struct seen *seen)
 {
 	static const char *const of_user[] = {"MaxJobsPerUser", "MaxSubmitJobsPerUser"},
 				 *const of_account[] = {"MaxJobsPerAccount",
@@ -280,7 +236,7 @@ static void lower_by_qos(uint32_t *room, const char **name, const struct qos *q,
 	uint32_t user = 0, in_account = 0;
 
 	for (unsigned i = 0; k == SUBMIT && i < q->nuses; i++) {
-		const struct use *u = &q->uses[i];
+		const struct auc_account_use *u = &q->uses[i];
 
 		if (i < q->nusers && u->uid == uid)
 			user = u->used[k];
@@ -309,9 +265,9 @@ static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
 		return a->assocs;
 	it = slurm_list_iterator_create(list);
 	while (good && (r = slurm_list_next(it))) {
-		struct assoc *s = &a->assocs[a->nassocs++];
+		struct auc_account_assoc *s = &a->assocs[a->nassocs++];
 
-		*s = (struct assoc){
+		*s = (struct auc_account_assoc){
 			.id = r->id,
 			.parent = r->parent_id,
 			.uid = r->user && r->user[0] ? r->uid : NO_VAL,
@@ -325,7 +281,8 @@ static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
 			s->used[RUN] = r->usage->used_jobs;
 			s->used[SUBMIT] = r->usage->used_submit_jobs;
 		}
-		good = copy_text(&s->account, r->acct) && copy_text(&s->partition, r->partition);
+		good = copy_text(&s->account, r->acct) && copy_text(&s->partition, r->partition) &&
+		       auc_accounts_copy_assoc_tres(a, s, r);
 	}
 	slurm_list_iterator_destroy(it);
 	return good;
@@ -342,9 +299,9 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 		return a->qos;
 	it = slurm_list_iterator_create(list);
 	while (good && (r = slurm_list_next(it))) {
-		struct qos *q = &a->qos[a->nqos++];
+		struct auc_account_qos *q = &a->qos[a->nqos++];
 
-		*q = (struct qos){
+		*q = (struct auc_account_qos){
 			.id = r->id,
 			.limits = {.max = {r->max_jobs_pu, r->max_submit_jobs_pu},
 				   .group = {r->grp_jobs, r->grp_submit_jobs}},
@@ -352,7 +309,7 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 			.minutes = r->max_wall_pj,
 			.over_partition = r->flags & QOS_FLAG_OVER_PART_QOS,
 		};
-		good = copy_text(&q->name, r->name);
+		good = copy_text(&q->name, r->name) && auc_accounts_copy_qos_tres(a, q, r);
 		if (!r->usage)
 			continue;
 		q->used[RUN] = r->usage->grp_used_jobs;
@@ -363,7 +320,7 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 	return good;
 }
 
-static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts)
+static bool copy_uses(struct auc_account_qos *q, auc_list_t users, auc_list_t accounts)
 {
 	auc_list_t lists[] = {users, accounts};
 	slurmdb_used_limits_t *r;
@@ -374,7 +331,7 @@ static bool copy_uses(struct qos *q, auc_list_t users, auc_list_t accounts)
 	for (unsigned l = 0; l < 2 && q->uses && good; l++) {
 		it = lists[l] ? slurm_list_iterator_create(lists[l]) : NULL;
 		while (it && good && (r = slurm_list_next(it))) {
-			struct use *u = &q->uses[q->nuses++];
+			struct auc_account_use *u = &q->uses[q->nuses++];
 
 			u->uid = r->uid;
 			u->used[RUN] = r->jobs;
@@ -403,7 +360,7 @@ static bool copy_text(char **to, const char *from)
 
 static int by_uid(const void *a, const void *b)
 {
-	const struct assoc *x = a, *y = b;
+	const struct auc_account_assoc *x = a, *y = b;
 
 	if (x->uid != y->uid)
 		return x->uid < y->uid ? -1 : 1;
@@ -411,10 +368,10 @@ static int by_uid(const void *a, const void *b)
 }
 
 /* Of UID in ACCOUNT (NULL: its default), that for PARTITION before that for all. */
-static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, const char *account,
-				    const char *partition)
+const struct auc_account_assoc *auc_accounts_assoc_of(const struct auc_accounts *a, uint32_t uid,
+						      const char *account, const char *partition)
 {
-	const struct assoc *best = NULL;
+	const struct auc_account_assoc *best = NULL;
 	unsigned low = 0, high = a ? a->nassocs : 0;
 
 	while (low < high) {
@@ -426,7 +383,7 @@ static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, 
 			high = middle;
 	}
 	for (; a && low < a->nassocs && a->assocs[low].uid == uid; low++) {
-		const struct assoc *s = &a->assocs[low];
+		const struct auc_account_assoc *s = &a->assocs[low];
 
 		if (account ? !s->account || strcmp(s->account, account) : !s->is_default)
 			continue;
@@ -438,7 +395,7 @@ static const struct assoc *assoc_of(const struct auc_accounts *a, uint32_t uid, 
 	return best;
 }
 
-static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id)
+const struct auc_account_assoc *auc_accounts_assoc_by_id(const struct auc_accounts *a, uint32_t id)
 {
 	for (unsigned i = 0; a && id && i < a->nassocs; i++)
 		if (a->assocs[i].id == id)
@@ -447,7 +404,8 @@ static const struct assoc *assoc_by_id(const struct auc_accounts *a, uint32_t id
 }
 
 /* The account's own association, not that of one of its users. */
-static const struct assoc *account_called(const struct auc_accounts *a, const char *account)
+static const struct auc_account_assoc *account_called(const struct auc_accounts *a,
+						      const char *account)
 {
 	for (unsigned i = a ? a->nassocs : 0; i-- > 0 && a->assocs[i].uid == NO_VAL;)
 		if (a->assocs[i].account && !strcmp(a->assocs[i].account, account))
@@ -455,7 +413,7 @@ static const struct assoc *account_called(const struct auc_accounts *a, const ch
 	return NULL;
 }
 
-static const struct qos *qos_called(const struct auc_accounts *a, const char *name)
+static const struct auc_account_qos *qos_called(const struct auc_accounts *a, const char *name)
 {
 	for (unsigned i = 0; a && name && i < a->nqos; i++)
 		if (a->qos[i].name && !strcmp(a->qos[i].name, name))

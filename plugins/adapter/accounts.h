@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "adapter/slurm_compat.h"
+#include "auction/caps.h"
 #include "base/err.h"
 #include "base/named.h"
 
@@ -59,5 +60,19 @@ uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, co
 uint32_t auc_accounts_minutes(const struct auc_accounts *accounts, uint32_t uid,
 			      const char *account, const char *partition, const char *qos,
 			      const char *partition_qos, const char **name);
+
+/* A partition that is sold, and the QOS that it has of its own; NULL: none. */
+struct auc_partition_qos {
+	const char *partition, *qos;
+};
+/*
+ * The limits on TRES of a job of UID in ACCOUNT (NULL: the user's default) and QOS (NULL: none), in
+ * each of the N PARTITIONS: which come before which is as in Slurm, by TRES. *CAPS is malloc'd;
+ * NULL: nobody has any. AUC_ENOMEM.
+ */
+enum auc_code auc_accounts_caps(const struct auc_accounts *accounts, uint32_t uid,
+				const char *account, const struct auc_partition_qos *partitions,
+				unsigned n, const char *qos, struct auc_caps **caps,
+				struct auc_err *err);
 
 #endif

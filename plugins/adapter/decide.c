@@ -2,10 +2,24 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "adapter/accounts.h"
 #include "adapter/decide.h"
 #include "adapter/site.h"
 
+/* Makes the limits on TRES of a bid, which has its QOS then. */
+struct caps {
+	const job_desc_msg_t *desc;
+	struct auc_bid *bid;
+	struct auc_caps *made;
+	enum auc_code code;
+	struct auc_err *err;
+};
+
+static void make_caps(const struct auc_rules *rules, const struct auc_accounts *accounts,
+		      void *arg);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc, bool held,
 				const struct auc_offer *offer, struct auc_err *err);
 
@@ -13,22 +27,56 @@ enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint
 			 struct auc_bid *bid, const char *held, bool task, struct auc_offer *offer,
 			 char *barred, size_t size, struct auc_err *err)
 {
+	struct caps caps = {.desc = desc, .bid = bid, .err = err};
 	double now = auc_site_now();
 	enum auc_code code = auc_desc_confine(desc, bid, err);
 
 	if (!code)
 		code = auc_site_confine(desc, submit_uid, bid, barred, size, err);
+	if (!code && slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
+		auc_site_with_rules(make_caps, &caps);
+		code = caps.code;
+	}
 	if (code)
 		return code;
+	bid->caps = caps.made;
 	if (!held)
 		code = auc_auction_bid(a, bid, desc->user_id, now, !bid->quote, offer, err);
 	else if (task)
 		code = auc_auction_bid_task(a, held, bid, now, offer, err);
 	else
 		code = auc_auction_bid_again(a, held, bid, now, offer, err);
+	bid->caps = NULL;
+	free(caps.made);
 	if (!code && offer->accepted)
 		code = check_jobs(a, desc, held, offer, err);
 	return code;
+}
+
+static void make_caps(const struct auc_rules *rules, const struct auc_accounts *accounts, void *arg)
+{
+	struct auc_partition_qos partitions[AUC_BID_PARTITIONS_MAX];
+	struct caps *c = arg;
+	const char *account = auc_accounts_account(accounts, c->desc->user_id, c->desc->account);
+	const char *qos;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->bid->npartitions; i++) {
+		const struct auc_rule *r = auc_rules_find(rules, c->bid->partitions[i]);
+
+		if (r)
+			partitions[n++] = (struct auc_partition_qos){r->name, r->own_qos};
+	}
+	for (unsigned i = 0;
+	     !c->bid->npartitions && rules && i < rules->n && n < AUC_BID_PARTITIONS_MAX; i++)
+		partitions[n++] =
+			(struct auc_partition_qos){rules->list[i].name, rules->list[i].own_qos};
+	qos = auc_accounts_qos(accounts, c->desc->user_id, account,
+			       n ? partitions[0].partition : NULL, c->desc->qos);
+	c->code = auc_accounts_caps(accounts, c->desc->user_id, account, partitions, n, qos,
+				    &c->made, c->err);
+	if (c->made && qos && strlen(qos) < sizeof(c->bid->qos) && !strpbrk(qos, " \t\r\n;,"))
+		strcpy(c->bid->qos, qos);
 }
 
 /* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */

@@ -19,10 +19,7 @@
 #define NAMES_MAX   64
 #define GRANTED_MAX 256
 #define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
-/* Of accounting_storage_enforce, whose bits no public header names (the same in all releases so
- * far). */
-#define ENFORCE_LIMITS 0x2
-#define WANTED_MAX     64 /* users that may wait at once; others ask again */
+#define WANTED_MAX  64  /* users that may wait at once; others ask again */
 
 /* Jobs of a bid that was accepted AT (auc_site_elapsed()), which Slurm may not count yet. */
 struct granted {
@@ -650,7 +647,7 @@ static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partitio
 				   "node, and with those that there are these are more than "
 				   "MaxJobCount=%u; lower --chunks, or try again later",
 				   need, slurm_conf.max_job_cnt);
-	if (slurm_conf.accounting_storage_enforce & ENFORCE_LIMITS) {
+	if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
 		pthread_rwlock_rdlock(&site.rules_lock);
 		code = check_limits(desc, partition, need, total, minutes, err);
 		pthread_rwlock_unlock(&site.rules_lock);

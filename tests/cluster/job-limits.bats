@@ -87,15 +87,41 @@ said_to()
 	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"would be accepted"* ]]'
 }
 
-@test "GrpTRES: what its owner bought too large for himself ends as limit, also where he cancels it while it waits" {
+@test "limits on TRES: a bid is kept within them, later where others have them used up" {
+	local gpu=(--qos=gold --bid=linear:3000,100/m --gpus-per-node=v100:1 -c1 --mem=100 -t1)
+
+	as root sacctmgr -i modify qos gold set maxtresperuser=gres/gpu=1 maxsubmitjobsperuser=-1
+	wait_until 30 eval '[[ $(said_to alice '"${gpu[*]}"' -N2) == *"MaxTRESPerUser of QOS gold is gres/gpu=1 at once, and the best schedule has 2"* ]]'
+	first=$(submit alice "${gpu[@]}" -o /dev/null --wrap 'sleep 5')
+	run -0 --separate-stderr as alice sbatch --parsable "${gpu[@]}" -o /dev/null --wrap true
+	second=$output
+	[[ $stderr == *'not sooner: MaxTRESPerUser of QOS gold is gres/gpu=1 at once, and with what is sold already it would be 2'* ]]
+	[ "$(plan_start "$second")" -ge "$(plan_end "$first")" ]
+	# Tasks of an array one after the other.
+	array=$(submit alice "${gpu[@]}" -a 1-2 -o /dev/null --wrap true)
+	wait_until 30 eval 'receipt_state_is "${array}_2" sold'
+	[ "$(plan_start "${array}_1")" -ge "$(plan_end "$second")" ]
+	[ "$(plan_start "${array}_2")" -ge "$(plan_end "${array}_1")" ]
+	as alice scancel "$array"
+	# Others, and jobs in another QOS, have their own.
+	[[ $(said_to alice "${gpu[@]:1}" -N2) == *'would be accepted'* ]]
+	# Workers and PSs count, too, and a job by itself.
+	[[ $(said_to alice --qos=gold $(small_bid 1000 2)) == *'not sooner: MaxTRESPerUser'* ]]
+	as root sacctmgr -i modify qos gold set maxtresperuser=gres/gpu=-1 maxtresperjob=cpu=2
+	wait_until 30 eval '[[ $(said_to alice '"${gpu[*]}"' -c3) == *"MaxTRESPerJob of QOS gold is cpu=2, and the best schedule has a job of"* ]]'
+	as root sacctmgr -i modify qos gold set maxtresperjob=cpu=-1
+	wait_until 120 job_ended "$second"
+	wait_until 60 sacct_is "$second" State COMPLETED
+}
+
+@test "GrpTRES that came after a sale: it ends as limit, also where its owner cancels it while it waits" {
 	local job jobs=()
 
-	as root sacctmgr -i modify user alice set grptres=gres/gpu=0
-	wait_until 30 eval '[ -n "$(sacctmgr -nP show assoc user=alice format=GrpTRES | grep gpu=0)" ]'
 	for i in 1 2; do
-		jobs+=("$(submit alice $(small_bid 100 4) -o /dev/null --wrap true)")
+		jobs+=("$(submit alice $(small_bid 100 4) --upload=30s -o /dev/null --wrap true)")
 	done
-	wait_until 60 eval '[[ "$(timeout 20 squeue -ho %r -j '"${jobs[1]}"')" == AssocGrpGRES* ]] && status_is .agent.states.starting 2'
+	as root sacctmgr -i modify user alice set grptres=gres/gpu=0
+	wait_until 90 eval '[[ "$(timeout 20 squeue -ho %r -j '"${jobs[1]}"')" == AssocGrpGRES* ]] && status_is .agent.states.starting 2'
 	as alice scancel "${jobs[1]}"
 	for job in "${jobs[@]}"; do
 		wait_until 90 settled "$job"

@@ -21,10 +21,6 @@
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
 
-/* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: limits are enforced
- * (the same in all releases so far). */
-#define ENFORCE_LIMITS 0x2
-
 static bool take_view(struct auc_agent *a, const struct auc_sale_view *view);
 static bool take_revised(struct auc_agent *a, struct auc_task *t);
 static bool take_plan(struct auc_agent *a, struct auc_task *t);
@@ -150,7 +146,7 @@ void auc_book_revise(struct auc_agent *a, double now)
 	unsigned changed;
 
 	if (auc_auction_revise(a->auction, now, auc_power_lead(a),
-			       slurm_conf.accounting_storage_enforce & ENFORCE_LIMITS, &changed,
+			       slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS, &changed,
 			       &err))
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	if (!changed)

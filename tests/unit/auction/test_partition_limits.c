@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "auction/caps.h"
 #include "unit/support/world.h"
 
 #define SLOT 300.0
@@ -67,6 +68,114 @@ static void refused(struct auc_auction *a, const char *text, const char *words)
 		assert_int_equal(rc, AUC_EFULL);
 		assert_non_null(strstr(err.text, words));
 	}
+}
+
+#define GANG "linear:300,20 gang=1:600:gpu:v100=1,cpu=2 qos=normal accounts=lab,root"
+#define LAB  "linear:300,20 gang=1:600:gpu:v100=1,cpu=2 qos=normal accounts=other,lab,root"
+
+/* What TEXT of UID gets where CAPS hold: when it starts; 0: it breaks them, as WORDS say. */
+static double start_of(struct auc_auction *a, const struct auc_caps *caps, const char *text,
+		       uint32_t uid, bool hold, const char *words)
+{
+	struct auc_bid bid = world_bid(a, text);
+	struct auc_offer o;
+	enum auc_code rc;
+	double start;
+
+	bid.caps = caps;
+	rc = auc_auction_bid(a, &bid, uid, NOW, hold, &o, &err);
+	if (rc != AUC_OK) {
+		assert_int_equal(rc, AUC_EFULL);
+		assert_non_null(words);
+		if (!strstr(err.text, words))
+			fail_msg("%s", err.text);
+		return 0;
+	}
+	assert_true(o.accepted);
+	if (words && !strstr(o.message, words))
+		fail_msg("%s", o.message);
+	start = o.start;
+	auc_offer_clear(&o);
+	return start;
+}
+
+/* Limits on TRES of users, accounts and QOS: what is sold counts, as long as it lasts. */
+static void test_caps_at_once(void **state)
+{
+	static struct auc_caps user = {.n = 1,
+				       .cap = {{.kind = AUC_CAP_AT_ONCE,
+						.text = "a limit",
+						.tres = "gpu",
+						.amount = 1,
+						.own = true,
+						.qos = "normal"}}};
+	static struct auc_caps lab = {.n = 1,
+				      .cap = {{.kind = AUC_CAP_AT_ONCE,
+					       .text = "a limit",
+					       .tres = "node",
+					       .amount = 4,
+					       .account = "lab"}}};
+	struct auc_auction *a = *state;
+	double first = start_of(a, &user, GANG, 1000, true, NULL);
+
+	/* The second waits until the first is over, the third of both. */
+	assert_true(start_of(a, &user, GANG, 1000, true, "not sooner: a limit") == first + 600);
+	assert_true(start_of(a, &user, GANG, 1000, true, "would be 2") == first + 1200);
+	/* Others, and what is of another QOS, do not. */
+	assert_true(start_of(a, &user, GANG, 1001, true, NULL) == first);
+	strcpy(user.cap[0].qos, "other");
+	assert_true(start_of(a, &user, GANG, 1000, false, NULL) == first);
+	/* Unless a partition has that QOS. */
+	user.nown = 1;
+	strcpy(user.own[0].partition, "edge");
+	strcpy(user.own[0].qos, "other");
+	assert_true(start_of(a, &user, GANG, 1000, false, NULL) == first + 1800);
+	/* Accounts below count, two and one more at first. */
+	assert_true(start_of(a, &lab, LAB, 1002, true, NULL) == first);
+	assert_true(start_of(a, &lab, LAB, 1002, true, NULL) == first);
+	assert_true(start_of(a, &lab, LAB, 1002, false, NULL) > first);
+	lab.cap[0].exactly = true;
+	assert_true(start_of(a, &lab, LAB, 1002, false, NULL) == first);
+	/* No time helps. */
+	lab.cap[0].amount = 0;
+	start_of(a, &lab, LAB, 1002, false, "at once, and the best schedule has 1");
+}
+
+static void test_caps_of_a_job(void **state)
+{
+	static struct auc_caps job = {
+		.n = 1,
+		.cap = {{.kind = AUC_CAP_JOB, .text = "a limit", .tres = "gpu", .amount = 3}}};
+	static const char wide[] = "linear:300,20 gang=2:600:gpu:v100=2|1:1200:gpu:v100=2";
+	struct auc_auction *a = *state;
+	struct auc_offer o;
+	struct auc_bid bid = world_bid(a, wide);
+
+	/* Another shape is within it. */
+	bid.caps = &job;
+	assert_int_equal(auc_auction_bid(a, &bid, 1000, NOW, false, &o, &err), AUC_OK);
+	assert_true(o.accepted);
+	assert_int_equal(o.parts[0].nnodes, 1);
+	auc_offer_clear(&o);
+	job.cap[0].amount = 1;
+	start_of(a, &job, wide, 1000, false,
+		 "refused: a limit, and the best schedule has a job of");
+	job.cap[0].kind = AUC_CAP_LEAST;
+	job.cap[0].amount = 9;
+	start_of(a, &job, wide, 1000, false, "refused: a limit");
+	job.cap[0].kind = AUC_CAP_NODE;
+	assert_true(start_of(a, &job, wide, 1000, false, NULL) > 0);
+	job.cap[0].kind = AUC_CAP_MINUTES;
+	start_of(a, &job, wide, 1000, false, "a job times its minutes");
+	/* Elsewhere it does not hold. */
+	strcpy(job.cap[0].partition, "cloud");
+	assert_true(start_of(a, &job, wide, 1000, false, NULL) > 0);
+	/* A job of workers and PSs. */
+	strcpy(job.cap[0].tres, "cpu");
+	job.cap[0].kind = AUC_CAP_JOB;
+	job.cap[0].amount = 0;
+	*job.cap[0].partition = '\0';
+	start_of(a, &job, SHORT, 1000, false, "refused: a limit");
 }
 
 static int open_world(void **state)
@@ -236,9 +345,11 @@ static void test_nodes_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_paused),   WORLD_TEST(test_time),          WORLD_TEST(test_nodes),
-		WORLD_TEST(test_memory),   WORLD_TEST(test_sold_before),   WORLD_TEST(test_status),
-		WORLD_TEST(test_nodes_of), cmocka_unit_test(test_at_once),
+		WORLD_TEST(test_paused),        WORLD_TEST(test_time),
+		WORLD_TEST(test_nodes),         WORLD_TEST(test_memory),
+		WORLD_TEST(test_sold_before),   WORLD_TEST(test_status),
+		WORLD_TEST(test_nodes_of),      WORLD_TEST(test_caps_at_once),
+		WORLD_TEST(test_caps_of_a_job), cmocka_unit_test(test_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

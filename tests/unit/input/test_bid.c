@@ -205,6 +205,8 @@ static void test_canonical(void **state)
 		"300 worker-time=v100=0.1 time-max=1.3x overrun=kill",
 		"300 worker-time=v100=0.1 time-max=8:00:00",
 		"300 worker-time=v100=0.1 time-max=1.3x planned=1.125",
+		"300 worker-time=v100=0.1 qos=normal accounts=lab,physics,root",
+		"300 worker-time=v100=0.1 qos=normal",
 	};
 	struct auc_bid a, b;
 	char *once, *twice;
@@ -280,6 +282,9 @@ static void test_largest(void **state)
 	a.most = a.planned = 4 / 3.0;
 	a.since = 1e10 / 3;
 	strcpy(a.profile, name);
+	strcpy(a.qos, name);
+	for (i = 0; i < AUC_BID_ACCOUNTS_MAX; i++)
+		strcpy(a.accounts[a.naccounts++], name);
 	once = auc_bid_print(&a);
 	b = parsed(NULL, once);
 	twice = auc_bid_print(&b);
@@ -561,7 +566,7 @@ static void test_gang_text(void **state)
 	static const char text[] =
 		"bid=300 gang=2:7200:cpu=48,mem=400000,gpu=8|4:3900.5:cpu=24,mem=1 "
 		"within=switch whole=yes features=gpu&ib only=edge1,edge2 begin=1000 end=2000 "
-		"overrun=extend";
+		"overrun=extend qos=normal accounts=lab,root";
 	struct auc_bid bid;
 	struct auc_err err;
 	char *printed;

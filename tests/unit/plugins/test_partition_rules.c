@@ -406,6 +406,124 @@ static void test_limits_of_a_partitions_qos(void **state)
 	auc_accounts_free(a);
 }
 
+/* What is limited of TRES, as cpu, gpu, gpu:v100 and billing: of QOS gold, and of associations. */
+static struct auc_accounts *with_tres(bool group, bool gold)
+{
+	enum { CPU, GPU, V100, BILLING, N };
+	static uint64_t none[N] = {INFINITE64, NO_VAL64, INFINITE64, INFINITE64}, of_lab[N],
+			of_alice[N], per_job[N], per_user[N], least[N];
+	static char *names[] = {(char *)"cpu", (char *)"gres/gpu", (char *)"gres/gpu:v100",
+				(char *)"billing"};
+	slurmdb_assoc_rec_t recs[] = {
+		{.id = 2, .acct = (char *)"lab", .uid = NO_VAL},
+		{.id = 4,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2001,
+		 .user = (char *)"alice",
+		 .is_def = 1},
+	};
+	slurmdb_qos_rec_t qos[] = {{.id = 1, .name = (char *)"normal"},
+				   {.id = 2, .name = (char *)"gold"}};
+	assoc_mgr_info_msg_t msg = {.assoc_list = slurm_list_create(NULL),
+				    .qos_list = slurm_list_create(NULL),
+				    .tres_cnt = N,
+				    .tres_names = names};
+	struct auc_accounts *a;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t *own = i ? of_alice : of_lab;
+
+		memcpy(own, none, sizeof(none));
+		recs[i].grp_tres_ctld = group ? own : NULL;
+		recs[i].max_tres_ctld = none;
+		slurm_list_append(msg.assoc_list, &recs[i]);
+		slurm_list_append(msg.qos_list, &qos[i]);
+	}
+	of_lab[CPU] = 100;
+	of_lab[GPU] = 8;
+	of_alice[GPU] = 4;
+	of_alice[BILLING] = 9;
+	memcpy(per_job, none, sizeof(none));
+	memcpy(per_user, none, sizeof(none));
+	memcpy(least, none, sizeof(none));
+	per_job[V100] = 2;
+	per_user[GPU] = 3;
+	least[CPU] = 1;
+	if (gold) {
+		qos[1].max_tres_pj_ctld = per_job;
+		qos[1].max_tres_pu_ctld = per_user;
+		qos[1].min_tres_pj_ctld = least;
+		qos[1].grp_tres_ctld = per_user;
+	}
+	assert_int_equal(auc_accounts_make(&msg, &a, &err), AUC_OK);
+	slurm_list_destroy(msg.assoc_list);
+	slurm_list_destroy(msg.qos_list);
+	return a;
+}
+
+static const struct auc_cap *cap_of(const struct auc_caps *caps, const char *text)
+{
+	for (unsigned i = 0; i < caps->n; i++)
+		if (!strcmp(caps->cap[i].text, text))
+			return &caps->cap[i];
+	fail_msg("no '%s'", text);
+	return NULL;
+}
+
+static void test_caps(void **state)
+{
+	static const struct auc_partition_qos plain_ones[] = {{"edge", NULL}, {"cloud", NULL}},
+					      own[] = {{"edge", "gold"}, {"cloud", NULL}};
+	struct auc_accounts *a = with_tres(false, false);
+	const struct auc_cap *c;
+	struct auc_caps *caps;
+
+	(void)state;
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, plain_ones, 2, "gold", &caps, &err),
+			 AUC_OK);
+	assert_null(caps);
+	auc_accounts_free(a);
+
+	a = with_tres(true, true);
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, plain_ones, 2, "normal", &caps, &err),
+			 AUC_OK);
+	assert_int_equal(caps->n, 3);
+	c = cap_of(caps, "GrpTRES of your association in lab is gres/gpu=4");
+	assert_true(c->kind == AUC_CAP_AT_ONCE && c->own && c->exactly && !*c->partition);
+	assert_string_equal(c->tres, "gpu");
+	assert_string_equal(c->account, "lab");
+	c = cap_of(caps, "GrpTRES of account lab is gres/gpu=8");
+	assert_true(!c->own && !c->exactly && c->amount == 8);
+	cap_of(caps, "GrpTRES of account lab is cpu=100");
+	free(caps);
+
+	/* What a QOS limits of a TRES, the associations do not. */
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, plain_ones, 2, "gold", &caps, &err),
+			 AUC_OK);
+	assert_int_equal(caps->n, 5);
+	c = cap_of(caps, "MaxTRESPerJob of QOS gold is gres/gpu:v100=2");
+	assert_true(c->kind == AUC_CAP_JOB);
+	c = cap_of(caps, "MaxTRESPerUser of QOS gold is gres/gpu=3");
+	assert_true(c->kind == AUC_CAP_AT_ONCE && c->own && !*c->account);
+	assert_string_equal(c->qos, "gold");
+	c = cap_of(caps, "GrpTRES of QOS gold is gres/gpu=3");
+	assert_true(!c->own);
+	assert_true(cap_of(caps, "MinTRESPerJob of QOS gold is cpu=1")->kind == AUC_CAP_LEAST);
+	cap_of(caps, "GrpTRES of account lab is cpu=100");
+	free(caps);
+
+	/* Where a partition has a QOS of its own, each has its limits. */
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, own, 2, "normal", &caps, &err), AUC_OK);
+	assert_int_equal(caps->n, 8);
+	assert_int_equal(caps->nown, 1);
+	assert_string_equal(cap_of(caps, "GrpTRES of QOS gold is gres/gpu=3")->partition, "edge");
+	assert_string_equal(cap_of(caps, "GrpTRES of account lab is gres/gpu=8")->partition,
+			    "cloud");
+	free(caps);
+	auc_accounts_free(a);
+}
+
 static void test_groups(void **state)
 {
 	struct auc_groups g = {0};
@@ -589,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_qos_lists),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_limits_of_a_partitions_qos),
+		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_group_lookups),
 		cmocka_unit_test(test_confine),

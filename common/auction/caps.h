@@ -1,0 +1,47 @@
+/*
+ * caps.h - Slurm's limits on TRES, as far as they concern one bid: what each of its jobs may take,
+ * and what may be had at once with what was sold before.
+ */
+#ifndef AUC_CAPS_H
+#define AUC_CAPS_H
+
+#include <stdbool.h>
+
+#include "base/limits.h"
+#include "base/named.h"
+
+#define AUC_CAPS_MAX 128
+
+enum auc_cap_kind {
+	AUC_CAP_JOB,     /* what a job takes, of all its nodes together */
+	AUC_CAP_NODE,    /* what a job takes of one node */
+	AUC_CAP_LEAST,   /* what a job takes at least */
+	AUC_CAP_MINUTES, /* what a job takes, times its minutes */
+	AUC_CAP_AT_ONCE, /* what sales have at one time, this one and those that are named below */
+};
+
+struct auc_cap {
+	enum auc_cap_kind kind;
+	char text[AUC_NAME_MAX * 3]; /* "MaxTRESPerUser=gres/gpu=2 of QOS normal" */
+	/* "cpu", "mem" (MB), "node", "gpu:v100"; without a type ("gpu") all types together */
+	char tres[AUC_NAME_MAX];
+	double amount;
+	char partition[AUC_NAME_MAX]; /* in which it holds; "": in all */
+	/* AT_ONCE: of the sales of its user, of an account or one below it, of a QOS; all that is
+	 * named has to be so. */
+	bool own;
+	char account[AUC_NAME_MAX], qos[AUC_NAME_MAX]; /* "": of any */
+	bool exactly; /* of that account, and not of one below it */
+};
+
+struct auc_caps {
+	unsigned n;
+	struct auc_cap cap[AUC_CAPS_MAX];
+	/* QOS that partitions have of their own: what is sold there counts as theirs, too. */
+	unsigned nown;
+	struct {
+		char partition[AUC_NAME_MAX], qos[AUC_NAME_MAX];
+	} own[AUC_BID_PARTITIONS_MAX];
+};
+
+#endif

@@ -1,0 +1,93 @@
+/* accounts-private.h - the inside of struct auc_accounts (accounts.c), for accounts_tres.c. */
+#ifndef AUC_ACCOUNTS_PRIVATE_H
+#define AUC_ACCOUNTS_PRIVATE_H
+
+#include "adapter/accounts.h"
+
+#define AUC_ACCOUNTS_DEPTH 64 /* accounts above each other: a circle ends */
+
+/* A limit on the TRES of index TRES, of those that an association or a QOS has. */
+enum auc_tres_kind {
+	AUC_TRES_JOB,
+	AUC_TRES_NODE,
+	AUC_TRES_MINUTES,
+	AUC_TRES_GROUP,
+	AUC_TRES_LEAST, /* from here on of QOS only */
+	AUC_TRES_USER,
+	AUC_TRES_ACCOUNT,
+	AUC_TRES_KINDS
+};
+struct auc_tres_limit {
+	enum auc_tres_kind kind;
+	uint32_t tres;
+	uint64_t amount;
+};
+struct auc_tres_limits {
+	struct auc_tres_limit *list;
+	unsigned n;
+};
+
+/* Of jobs that run, and of all there are; NO_VAL and INFINITE: none. */
+struct auc_account_limits {
+	uint32_t max[2], group[2];
+};
+
+/* An association of a user, or of an account (UID is NO_VAL). */
+struct auc_account_assoc {
+	uint32_t id, parent, uid, default_qos;
+	bool is_default;
+	char *account, *partition;
+	struct auc_account_limits limits;
+	uint32_t used[2], minutes;
+	struct auc_tres_limits tres;
+};
+
+/* What one user or one account has of a QOS. */
+struct auc_account_use {
+	uint32_t uid;
+	char *account;
+	uint32_t used[2];
+};
+
+struct auc_account_qos {
+	uint32_t id;
+	char *name;
+	struct auc_account_limits limits; /* MAX: of a user */
+	uint32_t max_account[2];
+	uint32_t used[2], minutes;
+	bool over_partition;          /* it goes before a partition's own */
+	struct auc_account_use *uses; /* of users, then of accounts */
+	unsigned nusers, nuses;
+	struct auc_tres_limits tres;
+};
+
+struct auc_accounts {
+	struct auc_account_assoc *assocs; /* in order of uid */
+	unsigned nassocs;
+	struct auc_account_qos *qos;
+	unsigned nqos;
+	uint32_t *uids;
+	unsigned nuids;
+	char **tres; /* the names of all, as Slurm has them */
+	unsigned ntres;
+	bool limits_tres; /* some association or QOS does */
+};
+
+/* accounts_tres.c: copies of what is limited of TRES; false: no memory. */
+bool auc_accounts_copy_names(struct auc_accounts *a, const assoc_mgr_info_msg_t *msg);
+bool auc_accounts_copy_assoc_tres(struct auc_accounts *a, struct auc_account_assoc *to,
+				  const slurmdb_assoc_rec_t *from);
+bool auc_accounts_copy_qos_tres(struct auc_accounts *a, struct auc_account_qos *to,
+				const slurmdb_qos_rec_t *from);
+void auc_accounts_free_tres(struct auc_accounts *a);
+
+/* accounts.c: of UID in ACCOUNT (NULL: its default), that for PARTITION before that for all; one by
+ * its number, and all its parents by theirs; the QOS of a job and that of its partition, as their
+ * limits go before each other. NULL: there is none. */
+const struct auc_account_assoc *auc_accounts_assoc_of(const struct auc_accounts *a, uint32_t uid,
+						      const char *account, const char *partition);
+const struct auc_account_assoc *auc_accounts_assoc_by_id(const struct auc_accounts *a, uint32_t id);
+void auc_accounts_in_order(const struct auc_accounts *a, const char *qos, const char *partition_qos,
+			   const struct auc_account_qos *found[2]);
+
+#endif
