@@ -383,7 +383,7 @@ static void test_bad(void **state)
 	refused(huge, AUC_EINVAL,
 		"bid: '1111111111111111111111111111111111111111...' is too long, expected less "
 		"than "
-		"25600 bytes");
+		"27136 bytes");
 	free(huge);
 }
 
