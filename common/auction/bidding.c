@@ -167,6 +167,7 @@ static enum auc_code bid_now(struct auc_auction *a, const struct auc_bid *bid, u
 	free(q->text);
 	free(q->sites);
 	q->text = q->sites = NULL;
+	q->bid.caps = NULL; /* it is the caller's */
 	return rc;
 }
 
