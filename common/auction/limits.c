@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "ledger/allowance.h"
 #include "ledger/budget.h"
-#include "policy/gang.h"
+#include "policy/gang/gang.h"
 
 #define SURE            2.0 /* seconds after which a submission has become a job */
 #define ALLOWED_AT_ONCE 200 /* transfers of Refill and Return */

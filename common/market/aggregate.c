@@ -49,20 +49,20 @@ static bool is_open(const struct auc_market *m, size_t cell, unsigned part)
 /* True if anything is other than it was. */
 static bool refresh_row(struct auc_market *m, unsigned row, unsigned whole)
 {
-	size_t cell = auc_cell(m, row, whole);
+	size_t cell = auc_cell(m, row, whole), at = auc_units(m, row, whole);
 	unsigned n = m->servers[whole].nparts;
 	bool moved = false;
 
 	for (unsigned k = 0; k < m->ntres; k++) {
 		int64_t used = 0;
-		double price = m->unit_price[cell * m->ntres + k];
+		const double *unit = m->unit_price + at + (size_t)k * m->nservers, price = *unit;
 
 		for (unsigned i = 1; i <= n; i++)
 			used += is_open(m, cell - i, whole - i) ? m->used[(cell - i) * m->ntres + k]
 								: m->servers[whole - i].units[k];
 		moved |= used != m->used[cell * m->ntres + k];
 		auc_cells_set_used(m, cell, whole, k, used);
-		moved |= price != m->unit_price[cell * m->ntres + k];
+		moved |= price != *unit;
 	}
 	return moved;
 }

@@ -51,7 +51,7 @@ static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, u
 static void sort_order(const double *price, uint32_t *order, unsigned n);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
 		      const int64_t *used);
-static double bundle_price(const struct auc_bundle *type, const double *unit_price);
+static double bundle_price(const struct auc_bundle *type, const double *unit, size_t stride);
 
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,
 			const struct auc_share *shares, unsigned nshares)
@@ -99,18 +99,20 @@ bool auc_market_cache_sound(const struct auc_market *m)
 	const struct auc_type_cache *c;
 	const double *price;
 	const uint32_t *order;
-	size_t cell, cells = (size_t)m->slots * m->nservers;
+	size_t cell, cells = (size_t)m->slots * m->nservers, at;
 	unsigned i, k, s, t;
 	double unit;
 
 	for (cell = 0; cell < cells; cell++) {
 		s = (unsigned)(cell % m->nservers);
+		t = (unsigned)(cell / m->nservers);
+		at = auc_units(m, t, s);
 		for (k = 0; k < m->ntres; k++) {
 			unit = unit_price(m, cell, s, k, m->used[cell * m->ntres + k]);
-			if (!m->given && m->unit_price[cell * m->ntres + k] != unit)
+			if (!m->given && m->unit_price[at + (size_t)k * m->nservers] != unit)
 				return false;
-			t = (unsigned)(cell / m->nservers);
-			if (m->unit_price[cell * m->ntres + k] < m->lowest[t * m->ntres + k] ||
+			if (m->unit_price[at + (size_t)k * m->nservers] <
+				    m->lowest[t * m->ntres + k] ||
 			    m->full[(t * m->ntres + k) * m->stride + s] !=
 				    full_of(m, s, k, m->used[cell * m->ntres + k]))
 				return false;
@@ -119,8 +121,8 @@ bool auc_market_cache_sound(const struct auc_market *m)
 			c = &m->cache[i];
 			if (c->fit[cell] != fit_in_cell(m, &m->types[i], s, cell) ||
 			    c->price[cell] !=
-				    (c->fit[cell] ? bundle_price(&m->types[i],
-								 m->unit_price + cell * m->ntres)
+				    (c->fit[cell] ? bundle_price(&m->types[i], m->unit_price + at,
+								 m->nservers)
 						  : INFINITY))
 				return false;
 		}
@@ -263,7 +265,7 @@ static void lay_out_empty(struct auc_market *m, unsigned type)
 	for (s = 0; s < m->nservers; s++) {
 		c->fit0[s] = fit_in(m, &m->types[type], s, nothing);
 		c->price0[s] = c->fit0[s] ? bundle_price(&m->types[type],
-							 m->idle_price + (size_t)s * m->ntres)
+							 m->idle_price + (size_t)s * m->ntres, 1)
 					  : INFINITY;
 		c->order0[s] = s;
 		c->total0 += c->fit0[s];
@@ -313,7 +315,10 @@ static void empty_slots(struct auc_market *m, unsigned from)
 	for (at = from * row; at < m->slots * row; at += row) {
 		memset(m->used + at, 0, row * sizeof(*m->used));
 		memset(m->full + at / row * m->stride * m->ntres, 0, m->stride * m->ntres);
-		memcpy(m->unit_price + at, m->idle_price, row * sizeof(*m->unit_price));
+		for (unsigned k = 0; k < m->ntres; k++)
+			for (unsigned s = 0; s < m->nservers; s++)
+				m->unit_price[at + (size_t)k * m->nservers + s] =
+					m->idle_price[(size_t)s * m->ntres + k];
 	}
 	if (m->hourly)
 		raise_slots(m, from);
@@ -367,12 +372,12 @@ void auc_cells_raise(struct auc_market *m)
 /* The slots from index FROM on. */
 static void raise_slots(struct auc_market *m, unsigned from)
 {
-	double *unit = m->unit_price + auc_cell(m, from, 0) * m->ntres;
+	double *unit = m->unit_price + auc_units(m, from, 0);
 
 	for (unsigned t = from; m->floors && t < m->slots; t++)
-		for (unsigned s = 0; s < m->nservers; s++, unit += m->ntres)
-			for (unsigned k = 0; k < m->ntres; k++)
-				unit[k] = fmax(unit[k], auc_cells_floor(m, s, k, m->first + t));
+		for (unsigned k = 0; k < m->ntres; k++)
+			for (unsigned s = 0; s < m->nservers; s++, unit++)
+				*unit = fmax(*unit, auc_cells_floor(m, s, k, m->first + t));
 }
 
 double auc_cells_floor(const struct auc_market *m, unsigned server, unsigned tres, auc_slot t)
@@ -405,14 +410,16 @@ void auc_cells_refresh_lowest(struct auc_market *m)
 /* Of one row. */
 static void find_lowest(struct auc_market *m, unsigned row)
 {
-	const double *unit = m->unit_price + auc_cell(m, row, 0) * m->ntres;
+	const double *unit = m->unit_price + auc_units(m, row, 0);
 	double *lowest = m->lowest + (size_t)row * m->ntres;
 
-	for (unsigned k = 0; k < m->ntres; k++)
-		lowest[k] = m->nservers ? unit[k] : 0;
-	for (unsigned s = 0; s < m->nservers; s++, unit += m->ntres)
-		for (unsigned k = 0; k < m->ntres; k++)
-			lowest[k] = unit[k] < lowest[k] ? unit[k] : lowest[k];
+	for (unsigned k = 0; k < m->ntres; k++) {
+		double least = m->nservers ? *unit : 0;
+
+		for (unsigned s = 0; s < m->nservers; s++, unit++)
+			least = *unit < least ? *unit : least;
+		lowest[k] = least;
+	}
 }
 
 static uint8_t full_of(const struct auc_market *m, unsigned server, unsigned tres, int64_t used)
@@ -450,9 +457,9 @@ void auc_cells_reprice(struct auc_market *m, const bool *moved)
 static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 {
 	bool touched, any = false;
-	size_t at;
+	double price, *unit;
 	unsigned k, s;
-	double price;
+	size_t at;
 
 	for (s = 0; s < m->nservers; s++) {
 		touched = false;
@@ -460,9 +467,10 @@ static void reprice_slot(struct auc_market *m, unsigned slot, const bool *moved)
 			if (!moved[k])
 				continue;
 			at = auc_cell(m, slot, s) * m->ntres + k;
+			unit = m->unit_price + auc_units(m, slot, s) + (size_t)k * m->nservers;
 			price = unit_price(m, auc_cell(m, slot, s), s, k, m->used[at]);
-			touched = touched || price != m->unit_price[at];
-			m->unit_price[at] = price;
+			touched = touched || price != *unit;
+			*unit = price;
 		}
 		if (touched)
 			refresh_cell(m, auc_cell(m, slot, s), s, true);
@@ -502,8 +510,8 @@ void auc_cells_refresh_cell(struct auc_market *m, size_t cell, unsigned server)
 /* SORT_LATER: auc_cells_refresh_order() follows once all cells of the row are right. */
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later)
 {
-	const double *unit_price = m->unit_price + cell * m->ntres;
 	unsigned row = (unsigned)(cell / m->nservers), i;
+	const double *unit = m->unit_price + auc_units(m, row, server);
 	struct auc_type_cache *c;
 
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
@@ -512,7 +520,7 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, boo
 			continue;
 		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
 		set_price(m, i, row, cell,
-			  c->fit[cell] ? bundle_price(&m->types[i], unit_price) : INFINITY,
+			  c->fit[cell] ? bundle_price(&m->types[i], unit, m->nservers) : INFINITY,
 			  sort_later);
 	}
 }
@@ -705,13 +713,14 @@ static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *
 	return fit_in(m, type, server, m->used + cell * m->ntres);
 }
 
-static double bundle_price(const struct auc_bundle *type, const double *unit_price)
+/* UNIT: what TRES 0 costs there; the others are STRIDE apart. */
+static double bundle_price(const struct auc_bundle *type, const double *unit, size_t stride)
 {
 	double price = 0;
 	unsigned i;
 
 	for (i = 0; i < type->nused; i++)
-		price += unit_price[type->used[i]] * type->amount[type->used[i]];
+		price += unit[type->used[i] * stride] * type->amount[type->used[i]];
 	return price;
 }
 
@@ -726,7 +735,7 @@ void auc_cells_set_used(struct auc_market *m, size_t cell, unsigned server, unsi
 	if (m->given)
 		return;
 	price = unit_price(m, cell, server, tres, used);
-	m->unit_price[cell * m->ntres + tres] = price;
+	m->unit_price[(row * m->ntres + tres) * m->nservers + server] = price;
 	if (price < m->lowest[row * m->ntres + tres])
 		m->lowest[row * m->ntres + tres] = price;
 }

@@ -503,7 +503,8 @@ double auc_market_price(const struct auc_market *m, unsigned server, unsigned tr
 {
 	if (t < m->first || t > auc_market_last(m))
 		return 0;
-	return m->unit_price[auc_cell(m, (unsigned)(t - m->first), server) * m->ntres + tres];
+	return m->unit_price[auc_units(m, (unsigned)(t - m->first), server) +
+			     (size_t)tres * m->nservers];
 }
 
 double auc_market_worker_amount(const struct auc_market *m, unsigned type, unsigned tres)
@@ -650,8 +651,8 @@ enum auc_code auc_market_give_prices(struct auc_market *m, const struct auc_give
 enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_market *from,
 				    struct auc_err *err)
 {
-	size_t cell, cells = (size_t)m->slots * m->nservers, a, b;
-	unsigned k, s;
+	size_t cell, cells = (size_t)m->slots * m->nservers;
+	unsigned k, s, t;
 	int j;
 
 	if (!m->ready || !from->ready || m->slots != from->slots || m->first != from->first ||
@@ -672,12 +673,13 @@ enum auc_code auc_market_copy_state(struct auc_market *m, const struct auc_marke
 			m->idle_price[(size_t)s * m->ntres + k] =
 				from->idle_price[(size_t)s * from->ntres + (unsigned)j];
 		memcpy(m->tres[k].curve, from->tres[j].curve, sizeof(m->tres[k].curve));
-		for (cell = 0; cell < cells; cell++) {
-			a = cell * m->ntres + k;
-			b = cell * from->ntres + (unsigned)j;
-			m->used[a] = from->used[b];
-			m->unit_price[a] = from->unit_price[b];
-		}
+		for (cell = 0; cell < cells; cell++)
+			m->used[cell * m->ntres + k] = from->used[cell * from->ntres + (unsigned)j];
+		for (t = 0; t < m->slots; t++)
+			memcpy(m->unit_price + auc_units(m, t, 0) + (size_t)k * m->nservers,
+			       from->unit_price + auc_units(from, t, 0) +
+				       (size_t)(unsigned)j * m->nservers,
+			       m->nservers * sizeof(*m->unit_price));
 	}
 	auc_traffic_copy(m, from);
 	auc_cells_lay_out_idle(m);
@@ -841,8 +843,8 @@ static void set_given(struct auc_market *m, const struct auc_given_price *g)
 		if (g->server == AUC_ANY_SERVER)
 			m->traffic.price[t - m->first] = g->price;
 		else
-			m->unit_price[auc_cell(m, (unsigned)(t - m->first), g->server) * m->ntres +
-				      g->tres] = g->price;
+			m->unit_price[auc_units(m, (unsigned)(t - m->first), g->server) +
+				      (size_t)g->tres * m->nservers] = g->price;
 }
 
 /* Index of the element whose name (its first member, at FIRST) is NAME, or -1. */

@@ -331,11 +331,11 @@ static void add_slot_cost(const struct auc_plan *p, const struct auc_market *m,
 	for (; share < end; share++) {
 		int whole = auc_market_whole(m, share->server);
 		unsigned s = whole < 0 ? share->server : (unsigned)whole;
-		const double *unit =
-			m->unit_price + auc_cell(m, (unsigned)(t - m->first), s) * m->ntres;
+		const double *unit = m->unit_price + auc_units(m, (unsigned)(t - m->first), s);
 
 		for (unsigned k = 0; k < m->ntres; k++)
-			*cost += unit[k] * auc_plan_amount(p, m, share->workers, share->ps, k);
+			*cost += unit[(size_t)k * m->nservers] *
+				 auc_plan_amount(p, m, share->workers, share->ps, k);
 	}
 }
 

@@ -103,7 +103,8 @@ struct auc_market {
 	unsigned servers_alloc;
 	struct auc_server *servers;
 	int64_t *used;      /* by cell and TRES, in units */
-	double *unit_price; /* by cell and TRES, credits per amount of 1 and slot */
+	double *unit_price; /* by slot, TRES and server (auc_units()), credits per amount of 1 and
+			       slot */
 	/* For searches that have no type (gangs). By row, TRES and server, a row of stride bytes:
 	 * the part of the capacity that is used, in 255ths, rounded down. */
 	uint8_t *full;
@@ -132,6 +133,13 @@ static inline unsigned auc_ps_index(const struct auc_market *m, unsigned ps_type
 static inline size_t auc_cell(const struct auc_market *m, unsigned slot_index, unsigned server)
 {
 	return (size_t)slot_index * m->nservers + server;
+}
+
+/* Where in unit_price the price of TRES 0 on SERVER stands; that of TRES k is k * nservers behind
+ * it. */
+static inline size_t auc_units(const struct auc_market *m, unsigned slot_index, unsigned server)
+{
+	return (size_t)slot_index * m->ntres * m->nservers + server;
 }
 
 /* Row of block I of LEVEL; it must be one that begins in the window. */

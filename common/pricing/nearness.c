@@ -100,7 +100,8 @@ void auc_nearness_discount(const struct auc_nearness *a, struct auc_market *m, a
 			double share = auc_nearness_share(a, s, m->first + t - now);
 
 			for (unsigned k = 0; k < m->ntres; k++)
-				m->unit_price[auc_cell(m, t, s) * m->ntres + k] *= share;
+				m->unit_price[auc_units(m, t, s) + (size_t)k * m->nservers] *=
+					share;
 		}
 	m->given = true;
 	auc_cells_refresh_lowest(m);

@@ -164,13 +164,15 @@ static double reference(const struct auc_market *m)
 
 		for (size_t c = 0; c < cells; c++) {
 			const int64_t *used = m->used + c * m->ntres;
-			const double *unit = m->unit_price + c * m->ntres;
+			const double *unit =
+				m->unit_price + auc_units(m, (unsigned)(c / m->nservers),
+							  (unsigned)(c % m->nservers));
 			bool fits = true;
 			double price = 0;
 
 			for (unsigned k = 0; k < m->ntres; k++) {
 				fits = fits && used[k] <= m->servers[0].units[k] / 2;
-				price += unit[k];
+				price += unit[(size_t)k * m->nservers];
 			}
 			sum += fits ? price : 0;
 		}

@@ -41,7 +41,7 @@
 
 #include "base/num.h"
 #include "policy/dps/dps-private.h"
-#include "policy/gang.h"
+#include "policy/gang/gang.h"
 #include "policy/option.h"
 
 #define TIE          1e-11

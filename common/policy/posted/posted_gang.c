@@ -7,7 +7,7 @@
 
 #include "base/num.h"
 #include "market/timeline.h"
-#include "policy/gang.h"
+#include "policy/gang/gang.h"
 #include "policy/posted/posted_gang.h"
 
 #define PARTS 8.0 /* of the largest server, a unit */

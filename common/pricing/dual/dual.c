@@ -688,17 +688,19 @@ static enum auc_code quote_all(struct auc_dual *d, double *sum, size_t *terms, s
 static void add_unsold(const struct auc_dual *d, double *sum, size_t *terms)
 {
 	const struct auc_market *m = d->m;
-	size_t cell, cells = (size_t)m->slots * m->nservers;
-	unsigned k;
+	const int64_t *used = m->used;
 
-	for (cell = 0; cell < cells; cell++)
-		for (k = 0; k < m->ntres; k++)
-			if (m->unit_price[cell * m->ntres + k] > 0) {
-				*sum += m->unit_price[cell * m->ntres + k] *
-					((double)(m->servers[cell % m->nservers].units[k] -
-						  m->used[cell * m->ntres + k]) /
-					 m->tres[k].scale);
-				(*terms)++;
+	for (unsigned t = 0; t < m->slots; t++)
+		for (unsigned s = 0; s < m->nservers; s++, used += m->ntres)
+			for (unsigned k = 0; k < m->ntres; k++) {
+				double unit =
+					m->unit_price[auc_units(m, t, s) + (size_t)k * m->nservers];
+
+				if (unit > 0) {
+					*sum += unit * ((double)(m->servers[s].units[k] - used[k]) /
+							m->tres[k].scale);
+					(*terms)++;
+				}
 			}
 }
 

@@ -193,9 +193,10 @@ static void take_hosts(const struct auc_market *m, struct hosts *h, unsigned typ
 		to->always = INT32_MAX;
 		to->most = m->cache[type].fit0[s];
 		for (t = 0; t < m->slots; t++) {
-			unit = m->unit_price + auc_cell(m, t, s) * m->ntres;
+			unit = m->unit_price + auc_units(m, t, s);
 			for (price = 0, k = 0; k < b->nused; k++)
-				price += b->amount[b->used[k]] * unit[b->used[k]];
+				price += b->amount[b->used[k]] *
+					 unit[(size_t)b->used[k] * m->nservers];
 			to->sum[t + 1] = to->sum[t] + price;
 			to->fit[t] = m->cache[type].fit[auc_cell(m, t, s)];
 			to->always = to->fit[t] < to->always ? to->fit[t] : to->always;

@@ -93,7 +93,9 @@ static void look(struct view *v)
 					continue;
 				left = m->servers[s].units[k] - m->used[cell * m->ntres + k];
 				fit[t] = left / units < fit[t] ? left / units : fit[t];
-				price += m->unit_price[cell * m->ntres + k] * v->shape->amount[k];
+				price += m->unit_price[auc_units(m, t, s) +
+						       (size_t)k * m->nservers] *
+					 v->shape->amount[k];
 			}
 			sum[t + 1] = sum[t] + price;
 			if (fit[t] < v->shape->nodes)

@@ -17,7 +17,7 @@
 
 #include "market/timeline.h"
 #include "auctionsim/baseline/place.h"
-#include "policy/gang.h"
+#include "policy/gang/gang.h"
 #include "policy/pairs.h"
 #include "policy/option.h"
 

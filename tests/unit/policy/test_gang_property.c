@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "market/timeline.h"
-#include "policy/gang.h"
+#include "policy/gang/gang.h"
 #include "unit/support/property.h"
 #include "unit/support/sound.h"
 

@@ -1,0 +1,324 @@
+/*
+ * gang_search.c - the exact search for a gang: see gang.h.
+ *
+ * A gang is n equal nodes in d slots in a row; a shape says which n and d. For one shape and one
+ * start the price of a server is the sum of its prices in those slots, whatever other servers the
+ * gang has. So the n cheapest of the servers that are free in the whole window are the best set,
+ * and with "gang_within": "switch" the best of the n cheapest on each switch. What remains is to go
+ * through shapes and starts:
+ *
+ *  - Shapes whose nodes take the same are one kind, and are tried together, completions ascending.
+ *    Utility does not increase and prices are not negative, so a kind is done where
+ *    f(completion - arrival) is no better than the best payoff.
+ *  - Of a kind each slot is glanced at once: which servers have room there, sixteen at a time by
+ *    what the market keeps in a byte (timeline.h: full). So it is known, by server, from which slot
+ *    on it is free.
+ *  - Where that byte leaves it open, what is used says more. It is asked only about the servers
+ *    that a schedule would take; if one of them has no room, the window is looked at again.
+ *  - A window is ruled out by what n nodes cost at the lowest prices of its slots, and by how many
+ *    servers are free. Only of slots of windows that are left are prices added up, by server, a few
+ *    servers at a time. A window's sum is the difference of two.
+ *  - In a window the n cheapest are found only if n times the cheapest leaves room for a better
+ *    payoff.
+ *
+ * A slot that costs more than a job is worth costs as much as twice that here, so that a sum never
+ * loses what small prices add. What is found is priced anew, as it will be charged.
+ *
+ * Of the steps that a quote may take, each kind has its part. Where they run out, what was found by
+ * then is the answer, with how far it may be from the best.
+ */
+#include "config.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "policy/gang/gang-private.h"
+
+#define TIE   1e-11
+#define NEVER UINT32_MAX /* no server */
+
+static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit);
+static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned completion,
+			double value);
+static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
+		       double value);
+static unsigned end_of_switch(const struct auc_gang *g, const struct kind *k, unsigned first);
+static void try_switch(struct auc_gang *g, struct choice *c, unsigned end);
+static bool take(struct auc_gang *g, const struct choice *c, unsigned n, int16_t *open,
+		 const double *before, const double *after);
+static bool is_paid(struct auc_gang *g, struct choice *c);
+static double limit_of(const struct auc_gang *g, const struct choice *c);
+static double sum_of_least(double *x, unsigned n, unsigned k);
+static void offer(struct auc_gang *g, const struct choice *c);
+static int compare_ties(struct auc_gang *g, const struct choice *a, const struct choice *b);
+
+void auc_gang_search(struct auc_gang *g)
+{
+	uint64_t begun = g->steps, left = g->limit > begun ? g->limit - begun : 0;
+
+	g->found = false;
+	for (unsigned i = 0; i < g->nkinds; i++)
+		search_kind(g, i, begun + left / g->nkinds * (i + 1));
+}
+
+static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit)
+{
+	const struct kind *k = &g->kinds[kind];
+
+	g->low = g->high = g->start0;
+	g->lowest[0] = 0;
+	auc_gang_begin_open(g, k, g->open);
+	auc_gang_begin_sure(g, kind);
+	for (unsigned completion = g->start0 + 1; completion <= g->m->slots; completion++) {
+		double value = auc_gang_value_at(g, completion);
+		unsigned first = completion;
+
+		/* What is worth nothing is no better than what is there, whatever that is. */
+		if (g->found && completion > g->best.completion &&
+		    (value <= g->best_payoff || value <= 0))
+			return;
+		if (g->steps > limit) {
+			g->upper = fmax(g->upper, value);
+			return;
+		}
+		auc_gang_add_lowest(g, k, completion - 1);
+		auc_gang_glance(g, k, completion - 1, g->open);
+		for (unsigned i = k->first; i < k->first + k->nlanes; i++) {
+			g->wanted[i] = may_be_best(g, &g->lanes[i], completion, value);
+			if (g->wanted[i] && completion - g->lanes[i].d < first)
+				first = completion - g->lanes[i].d;
+		}
+		if (first < completion)
+			auc_gang_add_until(g, k, first, completion);
+		for (unsigned i = k->first; i < k->first + k->nlanes; i++)
+			if (g->wanted[i])
+				try_window(g, kind, &g->lanes[i], completion, value);
+	}
+}
+
+/* False if the window of L that ends at COMPLETION cannot become the best one. */
+static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned completion, double value)
+{
+	struct choice c = {.value = value, .completion = completion};
+	double lowest;
+
+	if (completion < g->start0 + l->d)
+		return false;
+	c.start = completion - l->d;
+	lowest = g->lowest[completion - g->start0] - g->lowest[c.start - g->start0];
+	return lowest * l->n * (1 - AUC_QUOTE_SLACK) < limit_of(g, &c) &&
+	       auc_gang_count_open(g, c.start) >= l->n;
+}
+
+/* The window of a shape that ends at COMPLETION. */
+static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
+		       double value)
+{
+	const struct kind *k = &g->kinds[kind];
+	struct choice c = {.value = value,
+			   .completion = completion,
+			   .start = completion - l->d,
+			   .kind = kind,
+			   .shape = l->shape,
+			   .nservers = l->n};
+	unsigned end;
+
+	for (c.first = 0; c.first < k->nlist; c.first = end) {
+		end = end_of_switch(g, k, c.first);
+		if (end - c.first >= l->n)
+			try_switch(g, &c, end);
+	}
+}
+
+/* Of the switch whose first place is FIRST; of all if switches do not matter. */
+static unsigned end_of_switch(const struct auc_gang *g, const struct kind *k, unsigned first)
+{
+	unsigned leaf = auc_market_switch(g->m, k->list[first]), end = first + 1;
+
+	if (!g->within_switch)
+		return k->nlist;
+	while (end < k->nlist && auc_market_switch(g->m, k->list[end]) == leaf)
+		end++;
+	return end;
+}
+
+/* The cheapest servers from place c->first to before END. */
+static void try_switch(struct auc_gang *g, struct choice *c, unsigned end)
+{
+	const double *before = g->sums + (size_t)(c->start - g->start0) * g->nservers;
+	const double *after = g->sums + (size_t)(c->completion - g->start0) * g->nservers;
+	double limit = limit_of(g, c), least;
+	unsigned n;
+
+	do {
+		n = auc_gang_gather(g, c, end, g->open, before, after);
+		least = INFINITY;
+		for (unsigned i = 0; i < n; i++)
+			least = g->window[i] < least ? g->window[i] : least;
+		if (n < c->nservers || least * c->nservers >= limit)
+			return;
+		c->cost = sum_of_least(g->window, n, c->nservers);
+		if (c->cost >= limit)
+			return;
+	} while (!take(g, c, n, g->open, before, after));
+	if (isinf(g->budget) || is_paid(g, c))
+		offer(g, c);
+}
+
+/*
+ * Of the N that auc_gang_gather() found, of which the cheapest are in front of the window, puts the
+ * c->nservers cheapest servers to g->chosen, in their order. False: some of them have no room after
+ * all, and are not OPEN any more.
+ */
+static bool take(struct auc_gang *g, const struct choice *c, unsigned n, int16_t *open,
+		 const double *before, const double *after)
+{
+	const struct kind *k = &g->kinds[c->kind];
+	unsigned left = c->nservers, taken = 0;
+	bool sure = true;
+	double last = 0;
+
+	if (g->sure_kind != c->kind)
+		auc_gang_begin_sure(g, c->kind);
+	/* The highest sum that is taken, and how many of those that have it. */
+	for (unsigned i = 0; i < c->nservers; i++)
+		last = g->window[i] > last ? g->window[i] : last;
+	for (unsigned i = 0; i < c->nservers; i++)
+		left -= g->window[i] < last;
+	for (unsigned i = 0; i < n && taken < c->nservers; i++) {
+		uint32_t s = g->places[i], at = auc_gang_priced_at(g->m, s);
+		double sum = after[at] - before[at];
+
+		if (sum < last || (sum == last && left && left--)) {
+			g->chosen[taken++] = s;
+			sure &= auc_gang_is_sure(g, k, s, c->start, c->completion, open);
+		}
+	}
+	return sure;
+}
+
+/* True if the budget pays C, whose cost is made anew: what is left of sums that were subtracted
+ * again is no price. */
+static bool is_paid(struct auc_gang *g, struct choice *c)
+{
+	unsigned n = auc_gang_choose(g, c);
+
+	c->cost = 0;
+	for (unsigned i = 0; i < n; i++)
+		c->cost += g->fresh[auc_gang_priced_at(g->m, g->chosen[i])];
+	return auc_gang_is_paid(c->cost, g->budget);
+}
+
+/* What C must cost less than to become the best one. */
+static double limit_of(const struct auc_gang *g, const struct choice *c)
+{
+	double most = g->budget + AUC_QUOTE_SLACK * (g->budget + g->cap) + DBL_MIN, limit;
+
+	if (!g->found)
+		return most;
+	limit = c->value - g->best_payoff + 4 * TIE * (c->value + g->best.value + g->best.cost) +
+		DBL_MIN;
+	return limit < most ? limit : most;
+}
+
+/* The sum of the K least of X[N], which are put in another order. */
+static double sum_of_least(double *x, unsigned n, unsigned k)
+{
+	unsigned low = 0, high = n;
+	double sum = 0;
+
+	/* Until the K least are in front: those before LOW are, those from HIGH on are not. */
+	while (low < k && high - low > 1) {
+		double a = x[low], b = x[low + (high - low) / 2], c = x[high - 1];
+		double pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+		unsigned less = low, i = low, more = high;
+
+		while (i < more) {
+			double y = x[i];
+
+			if (y < pivot) {
+				x[i++] = x[less];
+				x[less++] = y;
+			} else if (y > pivot) {
+				x[i] = x[--more];
+				x[more] = y;
+			} else {
+				i++;
+			}
+		}
+		if (k <= less)
+			high = less;
+		else if (k >= more)
+			low = more;
+		else
+			break;
+	}
+	for (unsigned i = 0; i < k; i++)
+		sum += x[i];
+	return sum;
+}
+
+/* Takes C as the best so far if it is: as dps.c's. */
+static void offer(struct auc_gang *g, const struct choice *c)
+{
+	double payoff = c->value - c->cost, margin;
+
+	if (g->found) {
+		margin = TIE * (c->value + c->cost + g->best.value + g->best.cost);
+		if (payoff < g->top_payoff - margin)
+			return;
+		if (payoff <= g->best_payoff + margin && compare_ties(g, c, &g->best) >= 0) {
+			g->top_payoff = fmax(g->top_payoff, payoff);
+			return;
+		}
+	}
+	g->top_payoff = g->found ? fmax(g->top_payoff, payoff) : payoff;
+	g->found = true;
+	g->best = *c;
+	g->best_server = NEVER;
+	g->best_payoff = payoff;
+}
+
+/* Whether A goes before B, which is the best one, as their payoffs are equal; see gang.h. */
+static int compare_ties(struct auc_gang *g, const struct choice *a, const struct choice *b)
+{
+	if (a->completion != b->completion)
+		return a->completion < b->completion ? -1 : 1;
+	if (a->nservers != b->nservers)
+		return a->nservers < b->nservers ? -1 : 1;
+	if (a->shape != b->shape)
+		return a->shape < b->shape ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->first == b->first)
+		return 0;
+	/* On different switches. The best one is asked about again and again. */
+	if (g->best_server == NEVER) {
+		auc_gang_choose(g, b);
+		g->best_server = g->chosen[0];
+	}
+	if (g->kinds[a->kind].list[a->first] > g->best_server)
+		return 1;
+	auc_gang_choose(g, a);
+	return g->chosen[0] < g->best_server ? -1 : 1;
+}
+
+unsigned auc_gang_choose(struct auc_gang *g, const struct choice *c)
+{
+	const struct kind *k = &g->kinds[c->kind];
+	unsigned end = end_of_switch(g, k, c->first), n;
+
+	auc_gang_begin_open(g, k, g->anew);
+	memset(g->fresh, 0, g->m->nservers * sizeof(*g->fresh));
+	for (unsigned t = c->start; t < c->completion; t++) {
+		auc_gang_glance(g, k, t, g->anew);
+		if (g->priced)
+			auc_gang_add_prices(g, k, t, g->fresh, g->fresh);
+	}
+	do {
+		n = auc_gang_gather(g, c, end, g->anew, g->nothing, g->fresh);
+		sum_of_least(g->window, n, c->nservers);
+	} while (!take(g, c, n, g->anew, g->nothing, g->fresh));
+	return c->nservers;
+}
