@@ -107,10 +107,15 @@ reconfigure()
 	wait_until 30 rules_known
 }
 
-# What Slurm says of the partitions is known: not in the second or so after they have changed.
+# What Slurm says of the partitions is known: not in the second or so after they have changed. A site may sell workers only, or gangs.
 rules_known()
 {
-	[[ $(as alice sbatch --quote $(small_bid 1 1) --wrap true 2>&1) != *'try again in a moment'* ]]
+	local bid said
+
+	for bid in "$(small_bid 1 1)" '--bid=1 -N1 -c1 --mem=1 -t1'; do
+		said=$(as alice sbatch --quote $bid --wrap true 2>&1)
+		[[ $said != *'try again in a moment'* ]] || return 1
+	done
 }
 
 # Makes $HOLD_DIR with NAME.so, of NAME.c, for slurmctld to preload, which is held while there are certain other files in it. hold_make NAME
