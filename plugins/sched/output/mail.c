@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #include "adapter/site.h"
+#include "ledger/receipt.h"
 #include "sched/output/mail.h"
 #include "sched/output/mail-private.h"
+#include "sched/rpc/job_names.h"
 #include "sched/rpc/retry.h"
 
 #define QUEUE_MAX   1000 /* messages that wait, */
@@ -74,6 +76,7 @@ static int start(const char *prog, const struct message *m, const char *to, cons
 static int start_with(const char *prog, char *const argv[], char *const env[], int body,
 		      pid_t *pid);
 static void complain(const char *what, const char *why);
+static uint32_t task_of(const slurm_job_info_t *info);
 static void message_free(struct message *m);
 
 void auc_mail_read_slurm_conf(void)
@@ -139,9 +142,8 @@ void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info)
 	auc_mail_clear(to);
 	to->uid = info->user_id;
 	to->job_id = AUC_INFO_JOB_ID(info);
-	/* The tasks that are not decided yet are one job. */
-	to->array = info->array_task_id == NO_VAL ? 0 : info->array_job_id;
-	to->task = info->array_task_id;
+	to->task = task_of(info);
+	to->array = to->task == NO_VAL ? 0 : info->array_job_id;
 	to->types = info->mail_type;
 	if (!to->types)
 		return;
@@ -150,6 +152,24 @@ void auc_mail_take(struct auc_mail_to *to, const slurm_job_info_t *info)
 	/* Not to another than it was asked for. */
 	if (!to->user && info->mail_user && *info->mail_user)
 		to->types = 0;
+}
+
+/* The tasks that are not decided yet are one job: NO_VAL. Of an array's last one that is decided
+ * and waits newer releases keep the record of them all. */
+static uint32_t task_of(const slurm_job_info_t *info)
+{
+	uint32_t task = info->array_task_id, *ids = NULL;
+	unsigned n;
+
+	if (task != NO_VAL || !info->array_bitmap || !info->admin_comment ||
+	    !auc_receipt_is(info->admin_comment) ||
+	    auc_receipt_says(info->admin_comment, "waiting"))
+		return task;
+	free(auc_job_names_tasks(info, &ids, &n));
+	if (ids && n == 1)
+		task = ids[0];
+	free(ids);
+	return task;
 }
 
 void auc_mail_clear(struct auc_mail_to *to)
