@@ -458,6 +458,7 @@ static enum auc_code make_bid(const struct auc_conf *conf, const struct words *w
 		rc = read_word(conf, (enum key)key, words->value[key], bid, err);
 		if (rc != AUC_OK)
 			return rc;
+		bid->kept |= key >= NOPTIONS && key != KEY_BLOCK;
 	}
 	if (bid->ask)
 		return AUC_OK;

@@ -102,6 +102,7 @@ struct auc_bid {
 			    kept either; 0: none */
 	unsigned ask;    /* enum auc_ask: no bid, but a question; nothing else of it counts then */
 	bool quote;      /* only say what it would cost; likewise in no text */
+	bool kept;       /* its text has words that only texts have that are kept, but block= */
 	bool dry_run;    /* of no text: its submission is known not to become a job */
 	/* At the end of its plan it buys more, slot by slot, or ends; neither: as auction.conf
 	 * says. */

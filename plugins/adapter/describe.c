@@ -23,7 +23,6 @@ struct default_search {
 	struct auc_job_defaults found;
 };
 
-static bool has_kept_words(const struct auc_bid *bid);
 static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 				 struct auc_bid *bid, struct auc_err *err);
 static enum auc_code look_around(struct auc_auction *a, const job_desc_msg_t *desc,
@@ -55,12 +54,12 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 	enum auc_code code;
 	double after;
 
-	if (has_kept_words(bid))
+	if (bid->kept)
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"%s: gang, within, whole, features, only, except, begin, end, "
-			"since, array, planned, profile and requeue are no options; say it by "
-			"--nodes, --nodelist, --begin and so on",
+			"since, array, planned, profile, requeue, qos and accounts are no options; "
+			"say it by --nodes, --nodelist, --begin and so on",
 			AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
 	bid->requeue = desc->script && desc->requeue == 1;
@@ -209,16 +208,6 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 					   "in --gpus-per-task=a100:1",
 					   desc->array_inx ? "--array" : "--stands");
 	return AUC_OK;
-}
-
-/* True if BID says what only texts say that the controller keeps. */
-static bool has_kept_words(const struct auc_bid *bid)
-{
-	const struct auc_bid_gang *g = &bid->gang;
-
-	return g->nshapes || g->nplaces || g->within_switch || g->whole || *g->features ||
-	       g->begin > 0 || g->end > 0 || bid->since > 0 || bid->array || bid->planned > 0 ||
-	       *bid->profile || bid->requeue;
 }
 
 /* As auc_desc_dependency(). */

@@ -131,8 +131,10 @@ that it may use 4 are as large"* ]]
 	[[ $output == *"--dependency=afterok:99999: 99999 was not sold by this auction, or has ended"* ]]
 	run ! as alice sbatch --bid=3000 -N1 -t1 -d singleton --wrap true
 	[[ $output == *"--dependency=singleton: expected afterok, afterany or afternotok"* ]]
-	run ! as alice env SLURM_AUCTION_BID='3000 gang=1:60:cpu=1' sbatch -N1 -t1 --wrap true
-	[[ $output == *"are no options"* ]]
+	for word in gang=1:60:cpu=1 begin=1000 since=1 requeue=yes qos=normal accounts=training; do
+		run ! as alice env SLURM_AUCTION_BID="3000 $word" sbatch -N1 -t1 --wrap true
+		[[ $output == *"are no options"* ]]
+	done
 }
 
 @test "nodes, earliest start and deadline are those of the job" {

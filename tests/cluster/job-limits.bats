@@ -21,6 +21,8 @@ teardown()
 	scancel -u alice
 	scancel -u bob
 	wait_until 60 status_is '"\(.totals.live) \(.totals.liens)"' '0 0'
+	# The partition has just changed.
+	wait_until 60 rules_known
 }
 
 # What sbatch --quote says. said_to USER ARGUMENT...

@@ -107,9 +107,9 @@ void auc_gang_glance(struct auc_gang *g, const struct kind *k, unsigned slot, in
 /* Nothing is known to be sure of KIND. */
 void auc_gang_begin_sure(struct auc_gang *g, unsigned kind);
 /*
- * True if SERVER, which is open from START on, has room in all slots before END by what is used;
- * else it is open no more until behind the last one where it has not. What is sure already is not
- * looked at again.
+ * Asks what is used. True if SERVER, which is open from START on, has room in all slots before END.
+ * If not, OPEN then says that it is open from the slot after the last full one. Slots in which it
+ * is known to have room are not looked at again.
  */
 bool auc_gang_is_sure(struct auc_gang *g, const struct kind *k, uint32_t server, unsigned start,
 		      unsigned end, int16_t *open);

@@ -13,8 +13,8 @@
  *  - Of a kind each slot is glanced at once: which servers have room there, sixteen at a time by
  *    what the market keeps in a byte (timeline.h: full). So it is known, by server, from which slot
  *    on it is free.
- *  - Where that byte leaves it open, what is used says more. It is asked only about the servers
- *    that a schedule would take; if one of them has no room, the window is looked at again.
+ *  - The byte is not exact for every amount. For the servers that a schedule would take, and only
+ *    for those, the exact use is looked up; if one of them has no room, the window is tried again.
  *  - A window is ruled out by what n nodes cost at the lowest prices of its slots, and by how many
  *    servers are free. Only of slots of windows that are left are prices added up, by server, a few
  *    servers at a time. A window's sum is the difference of two.
@@ -24,8 +24,8 @@
  * A slot that costs more than a job is worth costs as much as twice that here, so that a sum never
  * loses what small prices add. What is found is priced anew, as it will be charged.
  *
- * Of the steps that a quote may take, each kind has its part. Where they run out, what was found by
- * then is the answer, with how far it may be from the best.
+ * A quote may take a limited number of steps, shared equally among the kinds. When they run out,
+ * the answer is the best schedule found so far and a bound of how much better another could be.
  */
 #include "config.h"
 

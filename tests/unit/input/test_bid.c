@@ -593,6 +593,35 @@ static void test_gang_text(void **state)
 	assert_true(bid.gang.except);
 }
 
+/* What a user may say is told from what only the controller writes. */
+static void test_kept(void **state)
+{
+	static const struct {
+		const char *text;
+		bool kept;
+	} cases[] = {
+		{"300 time-max=1.3x overrun=kill", false},
+		{"300 block=yes", false},
+		{"300 gang=1:60:cpu=1", true},
+		{"300 begin=1000", true},
+		{"300 since=1", true},
+		{"300 array=7", true},
+		{"300 planned=1.2", true},
+		{"300 profile=p", true},
+		{"300 requeue=yes", true},
+		{"300 qos=normal", true},
+		{"300 accounts=lab", true},
+	};
+	struct auc_bid bid;
+	struct auc_err err;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(auc_bid_parse(NULL, cases[i].text, &bid, &err), AUC_OK);
+		assert_int_equal(bid.kept, cases[i].kept);
+	}
+}
+
 static void test_gang_bad(void **state)
 {
 	static const struct {
@@ -647,15 +676,16 @@ static void test_gang_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),      cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_model),      cmocka_unit_test(test_default_model),
-		cmocka_unit_test(test_time_max),   cmocka_unit_test(test_canonical),
-		cmocka_unit_test(test_largest),    cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_no_models),  cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_check_word), cmocka_unit_test(test_join),
-		cmocka_unit_test(test_stands),     cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_data),       cmocka_unit_test(test_gang_text),
-		cmocka_unit_test(test_gang_bad),   cmocka_unit_test(test_gang_options),
+		cmocka_unit_test(test_whole),        cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_model),        cmocka_unit_test(test_default_model),
+		cmocka_unit_test(test_time_max),     cmocka_unit_test(test_canonical),
+		cmocka_unit_test(test_kept),         cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_bad),          cmocka_unit_test(test_no_models),
+		cmocka_unit_test(test_too_many),     cmocka_unit_test(test_check_word),
+		cmocka_unit_test(test_join),         cmocka_unit_test(test_stands),
+		cmocka_unit_test(test_keys),         cmocka_unit_test(test_data),
+		cmocka_unit_test(test_gang_text),    cmocka_unit_test(test_gang_bad),
+		cmocka_unit_test(test_gang_options),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
