@@ -179,7 +179,9 @@ static void add_limits(struct adding *add, const struct auc_tres_limits *limits,
 	bool user = leaf && assoc->uid != NO_VAL;
 	struct auc_cap *cap;
 
-	for (const struct auc_tres_limit *l = limits->list; l < limits->list + limits->n; l++) {
+	for (unsigned i = 0; i < limits->n; i++) {
+		const struct auc_tres_limit *l = &limits->list[i];
+
 		/* What an account has as Max is only what its users' associations begin with. */
 		if (add->seen[l->kind][l->tres] || (assoc && !leaf && l->kind != AUC_TRES_GROUP))
 			continue;
