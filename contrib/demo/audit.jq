@@ -14,8 +14,10 @@ def promised($r):
 			gpu: ($s.w * ([$r.worker_tres | to_entries[] | select(.key | startswith("gpu")) | .value] | add // 0))
 		});
 
-# Members whose node failed, and whose part of the plan has moved to another node: the receipt has that one in their place.
-def moved($lead; $p): [$jobs[] | select(.receipt.lead == $lead.job and .state == "NODE_FAIL" and $p[.nodes] == null) | .job];
+# Members whose node failed, before they started (sacct's "None") or after, and whose part of the plan has moved to another node: the
+# receipt has that one in their place.
+def moved($lead; $p):
+	[$jobs[] | select(.receipt.lead == $lead.job and (.start == "None" or (.state == "NODE_FAIL" and $p[.nodes] == null))) | .job];
 
 # What the accounting says was allocated on each node to the lead and its members.
 def allocated($lead; $moved):
@@ -40,8 +42,8 @@ def differences($lead):
 		(if ($p | map_values({cpu, mem, gpu})) != $a then "accounting says \($a | tojson), the receipt \($p | map_values({cpu, mem, gpu}) | tojson)" else empty end),
 		(if $s == {} then "no task was seen"
 		 elif ($p | map_values({workers, ps, gpu})) != $s then "its tasks saw \($s | tojson), the receipt says \($p | map_values({workers, ps, gpu}) | tojson)" else empty end),
-		($group[] | select((.start | tonumber) < $begin) | "job \(.job) started \($begin - (.start | tonumber)) s before its slots"),
-		($group[] | select((.end | tonumber) > $until) | "job \(.job) ended \((.end | tonumber) - $until) s after its slots"),
+		($group[] | (.start | tonumber?) as $t | select($t < $begin) | "job \(.job) started \($begin - $t) s before its slots"),
+		($group[] | (.end | tonumber?) as $t | select($t > $until) | "job \(.job) ended \($t - $until) s after its slots"),
 		($seen[] | select(.lead == $lead.job and (.time < $begin or .time > $until)) | "\(.role) \(.rank) ran outside of its slots"),
 		($seen[] | select(.lead == $lead.job and .type != (if .role == "ps" then $r.ps_type else $r.worker_type end)) | "\(.role) \(.rank) is of type \(.type)"),
 		($events[] | select(.sale == $r.sale and .value) | .value | select(micro < ($r.payment | micro)) | "the payment is above the value"),
@@ -58,7 +60,7 @@ def gang_differences($lead):
 	| [
 		(if $p != $a then "accounting says \($a | tojson), the receipt \($p | tojson)" else empty end),
 		(if ($lead.start | tonumber? // $begin) < $begin then "it started \($begin - ($lead.start | tonumber)) s before its slots" else empty end),
-		(if ($lead.end | tonumber) > $until then "it ended \(($lead.end | tonumber) - $until) s after its slots" else empty end),
+		(if ($lead.end | tonumber? // $until) > $until then "it ended \(($lead.end | tonumber) - $until) s after its slots" else empty end),
 		(if $r.state != "settled" then "the receipt is not settled but \($r.state)" else empty end)
 	];
 
