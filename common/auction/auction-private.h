@@ -270,6 +270,8 @@ bool auc_sale_extends(const struct auc_auction *a, const struct auc_sale *s);
 bool auc_bid_extends(const struct auc_auction *a, const struct auc_bid *bid);
 /* And if it may go on elsewhere. */
 bool auc_sale_goes_on(const struct auc_auction *a, const struct auc_sale *s);
+/* True if the script of S handles a notice before its end. */
+bool auc_sale_notice(const struct auc_sale *s);
 /*
  * partition_limits.c; the lock or admin is held. True if nothing new is sold in SERVER's partition,
  * if it is hidden;

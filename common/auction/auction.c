@@ -684,6 +684,7 @@ static enum auc_code fill_view(const struct auc_auction *a, const struct auc_sal
 	v->revision = s->revision;
 	v->extend = auc_sale_extends(a, s);
 	v->goes_on = auc_sale_goes_on(a, s);
+	v->notice = auc_sale_notice(s);
 	v->missing = s->plan.missing;
 	if (parts && s->plan.block && !(v->block_users = block_users(s->bid)))
 		return auc_auction_no_memory(err);

@@ -356,6 +356,7 @@ struct auc_sale_view {
 	unsigned revision; /* changes with the plan */
 	bool extend;       /* its bid buys more slots at the end */
 	bool goes_on;      /* elsewhere, too */
+	bool notice;       /* its script is to get a notice before the end */
 	double missing;    /* of a block: as in its plan (plan.h) */
 	char *block_users; /* of a block: those beside its owner (bid.h), malloc'd; NULL: none */
 	unsigned nparts;

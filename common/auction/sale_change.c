@@ -75,6 +75,11 @@ bool auc_sale_goes_on(const struct auc_auction *a, const struct auc_sale *s)
 	       !s->plan.nchunks && !(s->plan.chunk_mb > 0);
 }
 
+bool auc_sale_notice(const struct auc_sale *s)
+{
+	return says(s->bid, " notice=yes");
+}
+
 enum auc_code auc_auction_extend(struct auc_auction *a, uint32_t job_id, char **receipt,
 				 struct auc_err *err)
 {

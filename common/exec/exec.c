@@ -175,6 +175,7 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 	/* The lead's job is that of part 0, whichever part it is to become. */
 	const struct auc_part *p = &x->parts[action->part];
 	struct auc_exec_job *j = &x->jobs[p->lead ? 0 : action->part];
+	double change;
 
 	switch (action->ask) {
 	case AUC_ASK_SUBMIT:
@@ -198,8 +199,9 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 										   : j->tries + 1;
 		break;
 	case AUC_ASK_NOTICE:
-		if (now >= auc_exec_next_change(x, now) - rules->notice)
-			x->told = auc_exec_next_change(x, now);
+		change = p->nnodes ? p->end : auc_exec_next_change(x, now);
+		if (now >= change - rules->notice)
+			x->told = change;
 		x->tell = false;
 		return;
 	case AUC_ASK_WARN:
@@ -290,7 +292,7 @@ bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, 
 		const struct auc_part *p = &x->parts[i];
 		double at[] = {p->start, p->end - rules->end_margin, p->end - rules->end_margin / 2,
 			       p->start > x->start ? p->start - rules->notice : INFINITY,
-			       p->end < x->end ? p->end - rules->notice : INFINITY};
+			       p->end < x->end || x->notice ? p->end - rules->notice : INFINITY};
 
 		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
 			if (at[k] > since && at[k] <= until)

@@ -64,6 +64,7 @@ struct auc_exec {
 	bool replanned;             /* its plan is not the first that it had */
 	bool extend;                /* more slots may be bought at the end, */
 	bool goes_on;               /* and elsewhere if it cannot stay: it may be requeued */
+	bool notice;                /* of a gang: it is told before its time on its nodes is over */
 	double slot;                /* seconds of one */
 	double start, end;
 	unsigned nparts;
@@ -131,7 +132,7 @@ enum auc_exec_ask {
 	AUC_ASK_PLACE,  /* the lead, which pends, becomes what PART says */
 	AUC_ASK_MOVE,   /* the lead, which runs, is requeued to become what PART says */
 	AUC_ASK_LIMIT,  /* PART's job may run until PART's end */
-	AUC_ASK_NOTICE, /* the lead is told that the layout changes */
+	AUC_ASK_NOTICE, /* the lead is told that the layout changes, or a gang, that PART ends */
 	AUC_ASK_WARN,   /* PART's job is told to end */
 	AUC_ASK_KILL,   /* PART's job is ended */
 };

@@ -68,17 +68,21 @@ static void running_lead_actions(const struct auc_exec *x, const struct auc_exec
 {
 	const struct auc_exec_job *lead = &x->jobs[0];
 	unsigned on = auc_exec_lead_part(x, rules, now);
-	double change = auc_exec_next_change(x, now);
+	bool gang = x->parts[on].nnodes;
+	double change = gang ? x->parts[on].end : auc_exec_next_change(x, now);
+	bool due = now >= change - rules->notice && x->told < change;
+	bool may_tell = now >= auc_exec_told_from(x, rules);
 
 	if (auc_exec_is_astray(x, rules, now)) {
 		if (now >= lead->next)
 			ask(actions, max, n, AUC_ASK_MOVE, on);
-	} else if (!x->parts[on].nnodes && now >= auc_exec_told_from(x, rules) &&
-		   (x->tell || (now >= change - rules->notice && x->told < change))) {
+	} else if (!gang && may_tell && (x->tell || due)) {
 		ask(actions, max, n, AUC_ASK_NOTICE, on);
 	} else if (lead->limit > 0 && lead->limit < x->parts[on].end - AUC_EXEC_CLOSE &&
 		   now >= lead->next) {
 		ask(actions, max, n, AUC_ASK_LIMIT, on);
+	} else if (gang && x->notice && may_tell && due) {
+		ask(actions, max, n, AUC_ASK_NOTICE, on);
 	}
 }
 

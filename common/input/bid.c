@@ -64,6 +64,7 @@ enum key {
 	KEY_PLANNED,
 	KEY_PROFILE,
 	KEY_REQUEUE,
+	KEY_NOTICE,
 	KEY_QOS,
 	KEY_ACCOUNTS,
 	NKEYS
@@ -173,6 +174,7 @@ const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_PLANNED] = {"planned", NULL, "FACTOR", ""},
 	[KEY_PROFILE] = {"profile", NULL, "NAME", ""},
 	[KEY_REQUEUE] = {"requeue", NULL, "yes", ""},
+	[KEY_NOTICE] = {"notice", NULL, "yes", ""},
 	[KEY_QOS] = {"qos", NULL, "NAME", ""},
 	[KEY_ACCOUNTS] = {"accounts", NULL, "NAME,...", ""},
 };
@@ -209,6 +211,7 @@ static const read_fn readers[NKEYS] = {
 	[KEY_PLANNED] = auc_bid_planned_word,
 	[KEY_PROFILE] = auc_bid_profile_word,
 	[KEY_REQUEUE] = auc_bid_requeue_word,
+	[KEY_NOTICE] = auc_bid_notice_word,
 	[KEY_QOS] = auc_bid_qos_word,
 	[KEY_ACCOUNTS] = auc_bid_accounts_word,
 };

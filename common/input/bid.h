@@ -110,6 +110,8 @@ struct auc_bid {
 	/* It may be started again, elsewhere: it moves where it is late and its own slots are sold.
 	 * In texts that are kept only: sbatch's own --requeue says it. */
 	bool requeue;
+	/* Its script handles the signal of a notice before the end. In texts that are kept only. */
+	bool notice;
 	/* How long it takes at most, where what is stated is as a rule: in seconds, or, as soon as
 	 * it is known how long that is, as a factor of it. 0: not given. */
 	double time_max, most;

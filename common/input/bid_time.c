@@ -113,14 +113,26 @@ enum auc_code auc_bid_profile_word(const struct auc_conf *conf, const char *valu
 	return AUC_OK;
 }
 
+static enum auc_code read_yes(const char *value, bool *yes, const char *what, struct auc_err *err)
+{
+	*yes = !strcmp(value, "yes");
+	if (*yes)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected yes", what, value);
+}
+
 enum auc_code auc_bid_requeue_word(const struct auc_conf *conf, const char *value,
 				   struct auc_bid *bid, const char *what, struct auc_err *err)
 {
 	(void)conf;
-	bid->requeue = !strcmp(value, "yes");
-	if (bid->requeue)
-		return AUC_OK;
-	return auc_err_set(err, AUC_EINVAL, "%s: '%.80s', expected yes", what, value);
+	return read_yes(value, &bid->requeue, what, err);
+}
+
+enum auc_code auc_bid_notice_word(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err)
+{
+	(void)conf;
+	return read_yes(value, &bid->notice, what, err);
 }
 
 enum auc_code auc_bid_time_max_of(struct auc_bid *bid, double stated, struct auc_err *err)
@@ -164,6 +176,8 @@ void auc_bid_time_print(FILE *out, const struct auc_bid *bid)
 		fprintf(out, " profile=%s", bid->profile);
 	if (bid->requeue)
 		fprintf(out, " requeue=yes");
+	if (bid->notice)
+		fprintf(out, " notice=yes");
 }
 
 enum auc_code auc_bid_time_check(const struct auc_bid *bid, const char *name, struct auc_err *err)

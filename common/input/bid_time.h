@@ -4,8 +4,8 @@
 
 #include "input/bid.h"
 
-/* The words "overrun", "time-max", "planned", "profile" and "requeue" of a text, as the functions
- * in bid.c's table. */
+/* The words "overrun", "time-max", "planned", "profile", "requeue" and "notice" of a text, as the
+ * functions in bid.c's table. */
 enum auc_code auc_bid_overrun_word(const struct auc_conf *conf, const char *value,
 				   struct auc_bid *bid, const char *what, struct auc_err *err);
 enum auc_code auc_bid_time_max_word(const struct auc_conf *conf, const char *value,
@@ -16,6 +16,8 @@ enum auc_code auc_bid_profile_word(const struct auc_conf *conf, const char *valu
 				   struct auc_bid *bid, const char *what, struct auc_err *err);
 enum auc_code auc_bid_requeue_word(const struct auc_conf *conf, const char *value,
 				   struct auc_bid *bid, const char *what, struct auc_err *err);
+enum auc_code auc_bid_notice_word(const struct auc_conf *conf, const char *value,
+				  struct auc_bid *bid, const char *what, struct auc_err *err);
 /*
  * The seconds of --time-max become a factor of STATED, the seconds that BID states; <= 0: it states
  * none, as its plan decides how long it takes. AUC_EINVAL: the sentence is the user's.

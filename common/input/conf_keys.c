@@ -65,8 +65,8 @@ const struct key auc_conf_keys[] = {
 		 "Where that is refused, as stated. Not with policies aonline and posted."},
 	{.section = GLOBAL, .name = "ChangeNotice", .type = TYPE_SPAN, .offset = IN_CONF(change_notice),
 	 .min = 0, .max = DAY,
-	 .help = "How long before its layout changes a job is told. At most half of SlotSeconds. Default: a tenth of SlotSeconds, "
-		 "but 5 s at least and 60 s at most."},
+	 .help = "How long before its layout changes a job is told, and one whose script handles that, before its end. At most half "
+		 "of SlotSeconds. Default: 90 s, but three tenths of SlotSeconds at most and 5 s at least."},
 	{.section = GLOBAL, .name = "ChangeSignal", .type = TYPE_NAME, .offset = IN_CONF(change_signal), .preset = "USR1",
 	 .help = "The signal that tells it, such as USR1, URG or WINCH; none: no signal. Not KILL, STOP, TERM, INT, HUP or CHLD, which "
 		 "slaunch does not take for it."},

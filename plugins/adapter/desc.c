@@ -12,6 +12,7 @@
 #include "adapter/desc_gang.h"
 #include "adapter/desc_share.h"
 #include "base/num.h"
+#include "input/script_traps.h"
 #include "ledger/receipt.h"
 
 #define ENV_SCAN_MAX 65536u /* variables looked at in one submission */
@@ -167,7 +168,6 @@ static uint64_t memory_of(const slurm_job_info_t *info);
 static bool alone(const struct auc_slice *slice, const slurm_job_info_t *info);
 static bool unset(uint16_t n);
 static bool empty(const char *s);
-static bool is_shell(const char *line, size_t len);
 static void remove_variables(job_desc_msg_t *desc, bool (*is)(const char *variable));
 static bool is_sale_variable(const char *variable);
 static bool is_bid_variable(const char *variable);
@@ -317,6 +317,11 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
 }
 
+bool auc_desc_wants_notice(const job_desc_msg_t *desc, int sig)
+{
+	return !desc->warn_signal && auc_script_traps(desc->script, sig);
+}
+
 void auc_desc_warn_time(job_desc_msg_t *desc, const struct auc_slice *slice)
 {
 	uint32_t seconds = desc->warn_time;
@@ -425,7 +430,7 @@ void auc_desc_trap(job_desc_msg_t *desc, int sig)
 	const char *end = desc->script ? strchr(desc->script, '\n') : NULL;
 	char *text;
 
-	if (!sig || !end || !is_shell(desc->script, (size_t)(end - desc->script)))
+	if (!sig || !end || !auc_script_is_shell(desc->script))
 		return;
 	if (asprintf(&text, "%.*s\ntrap : %d%s", (int)(end - desc->script), desc->script, sig,
 		     end) < 0)
@@ -671,28 +676,6 @@ static bool same_gres(const char *a, const char *b)
 		if (!*a)
 			return true;
 	}
-}
-
-/* True if LINE is that of a script of a Bourne shell: "#!/bin/bash -l", "#!/usr/bin/env sh". */
-static bool is_shell(const char *line, size_t len)
-{
-	static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh"};
-	char copy[256], *save, *word, *name;
-
-	if (len < 2 || len >= sizeof(copy) || strncmp(line, "#!", 2))
-		return false;
-	snprintf(copy, sizeof(copy), "%.*s", (int)len - 2, line + 2);
-	word = strtok_r(copy, " \t", &save);
-	if (word && (name = strrchr(word, '/')) && !strcmp(name, "/env"))
-		word = strtok_r(NULL, " \t", &save);
-	if (!word)
-		return false;
-	name = strrchr(word, '/');
-	name = name ? name + 1 : word;
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (!strcmp(name, shells[i]))
-			return true;
-	return false;
 }
 
 static void remove_variables(job_desc_msg_t *desc, bool (*is)(const char *variable))

@@ -72,6 +72,9 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 /* Where each core is one CPU: --hint=nomultithread, --threads-per-core=1 and --ntasks-per-core=1,
  * which many scripts have, say nothing then, and are taken out of DESC. */
 void auc_desc_one_thread(job_desc_msg_t *desc);
+/* True if the job is to get SIG before its time is over: its script handles it, and its user has
+ * not said by --signal what comes when. */
+bool auc_desc_wants_notice(const job_desc_msg_t *desc, int sig);
 /* --signal=SIG@TIME counts from the time limit of SLICE: from the end of its plan from now on. */
 void auc_desc_warn_time(job_desc_msg_t *desc, const struct auc_slice *slice);
 /* Makes DESC (owned by Slurm, its strings by Slurm's allocator) the single-node job SLICE with

@@ -12,6 +12,7 @@
 #include "ledger/receipt.h"
 
 #define MARK "in " AUC_BLOCK_PREFIX /* behind it the block's job, at the end of AdminComment */
+#define TOLD "told ahead, "         /* before it: the job's script handles the notice of the end */
 /* Slurm's number for --exclusive, which its headers do not name. */
 #define SHARED_NONE 0
 
@@ -82,13 +83,14 @@ void auc_block_apply(job_desc_msg_t *desc, const struct auc_slice *slice, double
 	desc->begin_time = (time_t)auc_ceil(end);
 }
 
-void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition)
+void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition, int sig)
 {
 	const char *old = desc->admin_comment;
 	char *text;
 
 	/* A plugin of the site may have said something, too. */
-	if (asprintf(&text, "%s%s" MARK "%u", old ? old : "", old && *old ? "; " : "", job) >= 0) {
+	if (asprintf(&text, "%s%s%s" MARK "%u", old ? old : "", old && *old ? "; " : "",
+		     auc_desc_wants_notice(desc, sig) ? TOLD : "", job) >= 0) {
 		AUC_XFREE(desc->admin_comment);
 		desc->admin_comment = slurm_xstrdup(text);
 		free(text);
@@ -112,6 +114,11 @@ uint32_t auc_block_entered(const slurm_job_info_t *info)
 	while ((at = strstr(at, MARK)))
 		last = at += strlen(MARK);
 	return last ? number_of(last) : 0;
+}
+
+bool auc_block_told(const slurm_job_info_t *info)
+{
+	return info->admin_comment && strstr(info->admin_comment, TOLD MARK);
 }
 
 void auc_block_user_add(uint32_t uid)

@@ -30,9 +30,12 @@ void auc_block_apply(job_desc_msg_t *desc, const struct auc_slice *slice, double
 
 /*
  * DESC, which names the reservation of the block JOB, is a job in it: it says so in a text that its
- * user cannot change, and gets PARTITION if it names none.
+ * user cannot change, and gets PARTITION if it names none. The text says, too, whether it gets SIG
+ * before the block ends (auc_desc_wants_notice()).
  */
-void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition);
+void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition, int sig);
+/* True if the text of the job of the record INFO says so. */
+bool auc_block_told(const slurm_job_info_t *info);
 /* The block that the job of the record INFO was submitted for, or is in; 0: none. */
 uint32_t auc_block_entered(const slurm_job_info_t *info);
 

@@ -55,14 +55,17 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 	double after;
 
 	if (bid->kept)
-		return auc_err_set(
-			err, AUC_EINVAL,
-			"%s: gang, within, whole, features, only, except, begin, end, "
-			"since, array, planned, profile, requeue, qos and accounts are no options; "
-			"say it by --nodes, --nodelist, --begin and so on",
-			AUC_ENV_BID);
+		return auc_err_set(err, AUC_EINVAL,
+				   "%s: gang, within, whole, features, only, except, begin, end, "
+				   "since, array, planned, profile, requeue, notice, qos and "
+				   "accounts are no options; "
+				   "say it by --nodes, --nodelist, --begin and so on",
+				   AUC_ENV_BID);
 	bid->dry_run = auc_desc_is_dry_run(desc);
 	bid->requeue = desc->script && desc->requeue == 1;
+	/* Those of workers and parameter servers live through it in any case. */
+	bid->notice =
+		gang && auc_desc_wants_notice(desc, auc_conf_change_signal(auc_auction_conf(a)));
 	if (gang && auc_site_most_threads() == 1)
 		auc_desc_one_thread(desc);
 	code = auc_desc_check(desc, gang, err);

@@ -103,16 +103,26 @@ task_receipt_is()
 	[ "${lines[0]}" = "job ${array}_3 (wrap): COMPLETED" ]
 }
 
-@test "a task that goes on ends with its plan, whatever Slurm allows beyond its limit" {
-	array=$(submit alice $(gpu_bid) -a 1-2 -o /dev/null --wrap 'sleep 600')
-	for task in "${array}_1" "${array}_2"; do
-		wait_until 60 job_is "$task" RUNNING
-	done
-	for task in "${array}_1" "${array}_2"; do
-		wait_until 120 job_ended "$task"
+@test "a task that goes on ends with its plan, whatever Slurm allows beyond its limit; told before if its script traps that" {
+	traps="trap 'echo USR1' USR1; trap 'echo USR2' USR2; while :; do sleep 0.2; done"
+	soon="$(gpu_bid) --bid=linear:100000,6000/m"
+	run -0 as alice "$SBID" block --nodes=1 --gpus-per-node=1 --time=1 --bid=100000
+	[[ $output =~ Block\ ([0-9]+): ]]
+	inside=$(submit alice --reservation="auction_block_${BASH_REMATCH[1]}" -c1 -o inside.out --wrap "$traps")
+	array=$(submit alice $soon -a 1-2 -o /dev/null --wrap 'sleep 600')
+	told=$(submit alice $soon -a 1 -o told.out --wrap "$traps")
+	own=$(submit alice $soon --signal=B:USR2@5 -o own.out --wrap "$traps")
+	for task in "${array}_1" "${array}_2" "${told}_1" "$own"; do
+		wait_until 180 job_ended "$task"
 		ended_in_time "$task" "$(plan_end "$task")"
 		wait_until 60 settled "$task"
 	done
+	wait_until 120 job_ended "$inside"
+	# Who says --signal gets that only.
+	[ "$(grep USR "$SANDBOX_DIR/home/alice/told.out")" = USR1 ]
+	[ "$(grep USR "$SANDBOX_DIR/home/alice/inside.out")" = USR1 ]
+	[ "$(grep USR "$SANDBOX_DIR/home/alice/own.out")" = USR2 ]
+	log_has 'is told that its time ends'
 }
 
 @test "tasks that do not pay are refused together, and the others run" {

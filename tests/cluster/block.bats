@@ -136,6 +136,18 @@ bob_buys()
 	next=$(submit bob --max-price=100000 -N2 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true)
 }
 
+# For how many slots nodes of $block could not be used, as slurmctld has said last.
+missed()
+{
+	grep -o "block $block: nodes of it could not be used for [0-9]*" "$SANDBOX_DIR/log/slurmctld.log" | tail -n 1 | grep -o '[0-9]*$'
+}
+
+# More than a node that is away for two slots explains.
+missed_more()
+{
+	[ "$(missed)" -ge $((before + 4)) ]
+}
+
 @test "given up: what was not used is paid back and sold again; an account's users; slurmctld restarted and killed meanwhile" {
 	# At posted prices, as whole nodes that nobody has a part of cost nothing otherwise.
 	sed -i 's/^Policy=.*/Policy=posted,ceiling=10/' "$SANDBOX_DIR/etc/auction.conf"
@@ -170,6 +182,12 @@ bob_buys()
 	fail_node node2
 	wait_until 60 log_has "block $block: nodes of it could not be used for"
 	scontrol update nodename=node2 state=resume
+	job_is "$job" RUNNING
+	# Nor is the time paid in which nothing can begin there.
+	before=$(missed)
+	scontrol update partitionname=edge state=down
+	wait_until 60 missed_more
+	scontrol update partitionname=edge state=up
 	job_is "$job" RUNNING
 	as alice "$SBID" cancel "$block"
 	wait_until 60 settled "$block"

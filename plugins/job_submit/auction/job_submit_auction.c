@@ -209,11 +209,13 @@ static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
 	struct auc_auction *a;
 	struct auc_err err;
 	bool live;
+	int sig;
 
 	a = auc_site_enter(&err);
 	if (!a)
 		return fail(err_msg, RC_REFUSED,
 			    "no bids and no jobs in the auction's partitions now: %s", err.text);
+	sig = auc_conf_change_signal(auc_auction_conf(a));
 	live = auc_auction_has_block(a, job, partition);
 	auc_site_leave();
 	if (!live)
@@ -232,7 +234,7 @@ static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
 			    "--partition=%.128s: the auction's partitions (%s) cannot be combined "
 			    "with others",
 			    desc->partition, names);
-	auc_block_enter(desc, job, partition);
+	auc_block_enter(desc, job, partition, sig);
 	auc_block_user_add(desc->user_id);
 	return SLURM_SUCCESS;
 }

@@ -154,7 +154,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		sig = auc_conf_change_signal(auc_auction_conf(a->auction));
 		if (sig)
 			code = auc_rpc_signal(job, sig, &err);
-		slurm_info("sched/auction: job %u is told that its layout changes", job);
+		slurm_info("sched/auction: job %u is told that its %s", job,
+			   p->nnodes ? "time ends" : "layout changes");
 		break;
 	case AUC_ASK_WARN:
 		auc_rpc_warn(job, action->part == 0, NULL);

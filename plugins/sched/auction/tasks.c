@@ -103,6 +103,7 @@ enum auc_code auc_task_replan(struct auc_task *t, struct auc_sale_view *view, st
 	t->exec.slot = view->slot_seconds;
 	t->exec.extend = view->extend;
 	t->exec.goes_on = view->goes_on;
+	t->exec.notice = view->notice || parts[0].block;
 	t->exec.replanned = view->revision > 0;
 	t->parts = parts;
 	t->block = parts[0].block && t->block_users;

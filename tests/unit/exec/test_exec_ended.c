@@ -291,13 +291,54 @@ static void test_goes_on(void **state)
 	}
 }
 
+/* A gang whose script handles it is told before its time is over, and again where that is longer by
+ * then; but not as soon as it begins. */
+static void test_notice(void **state)
+{
+	static const struct auc_part gang = {
+		.lead = true, .start = 100, .end = 130, .server = "a", .nodes = "a", .nnodes = 1};
+	struct auc_part longer = gang;
+	struct auc_exec_action actions[8];
+	struct auc_exec x;
+	double told;
+
+	(void)state;
+	longer.end = 140;
+	assert_int_equal(auc_exec_init(&x, &gang, 1, &err), AUC_OK);
+	x.slot = 10;
+	x.booked = AUC_SALE_RUNNING;
+	x.committed = x.stood = x.notice = true;
+	x.jobs[0].id = 1;
+	x.jobs[0].part = 0;
+	x.jobs[0].seen = AUC_SEEN_RUNNING;
+	x.jobs[0].began = 100;
+	for (double end = 130; end <= 140; end += 10) {
+		told = end - rules.notice;
+		assert_true(auc_exec_due(&x, &rules, told - 0.1, told));
+		assert_int_equal(auc_exec_actions(&x, &rules, told - 0.1, actions, 8), 0);
+		assert_int_equal(auc_exec_actions(&x, &rules, told, actions, 8), 1);
+		assert_int_equal(actions[0].ask, AUC_ASK_NOTICE);
+		auc_exec_did(&x, actions, AUC_OK, 0, &rules, told);
+		assert_int_equal(auc_exec_actions(&x, &rules, told + 0.1, actions, 8), 0);
+		assert_int_equal(auc_exec_take(&x, &longer, 1, &err), AUC_OK);
+		x.jobs[0].seen = AUC_SEEN_RUNNING;
+	}
+	x.told = 0;
+	x.jobs[0].began = told;
+	assert_int_equal(auc_exec_actions(&x, &rules, told + rules.settle - 0.1, actions, 8), 0);
+	assert_int_equal(auc_exec_actions(&x, &rules, told + rules.settle, actions, 8), 1);
+	x.notice = false;
+	assert_int_equal(auc_exec_actions(&x, &rules, told + rules.settle, actions, 8), 0);
+	auc_exec_clear(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lead),         cmocka_unit_test(test_member),
 		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_called_off),
 		cmocka_unit_test(test_quit),         cmocka_unit_test(test_lingers),
-		cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_goes_on),      cmocka_unit_test(test_notice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,6 +202,7 @@ static void test_canonical(void **state)
 		"300 worker-time=v100=0.1 overrun=extend",
 		"300 worker-time=v100=0.1 overrun=kill",
 		"300 worker-time=v100=0.1 overrun=extend requeue=yes",
+		"300 worker-time=v100=0.1 overrun=extend requeue=yes notice=yes",
 		"300 worker-time=v100=0.1 time-max=1.3x overrun=kill",
 		"300 worker-time=v100=0.1 time-max=8:00:00",
 		"300 worker-time=v100=0.1 time-max=1.3x planned=1.125",
@@ -224,7 +225,7 @@ static void test_canonical(void **state)
 			    a.minibatches == b.minibatches && a.gradient_mb == b.gradient_mb);
 		assert_true(a.nworkers == b.nworkers && a.nps == b.nps && a.nupload == b.nupload);
 		assert_true(a.upload_default == b.upload_default && a.extend == b.extend &&
-			    a.kill == b.kill && a.requeue == b.requeue);
+			    a.kill == b.kill && a.requeue == b.requeue && a.notice == b.notice);
 		assert_true(a.time_max == b.time_max && a.most == b.most && a.planned == b.planned);
 		assert_false(b.quote); /* no text says it */
 		assert_list(a.worker_seconds, b.worker_seconds, a.nworkers);

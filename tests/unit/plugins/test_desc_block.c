@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -135,24 +136,42 @@ static uint32_t entered(const char *reservation, const char *comment)
 	return auc_block_entered(&info);
 }
 
+static bool told(const char *comment)
+{
+	slurm_job_info_t info = {.admin_comment = (char *)comment};
+
+	return auc_block_told(&info);
+}
+
 /* A job of a block is known, also when it has lost its reservation. */
 static void test_enter(void **state)
 {
 	(void)state;
 	fresh();
-	auc_block_enter(&desc, 17, "edge");
+	auc_block_enter(&desc, 17, "edge", SIGUSR1);
 	assert_string_equal(desc.admin_comment, "in auction_block_17");
 	assert_string_equal(desc.partition, "edge");
 	assert_int_equal(entered(NULL, desc.admin_comment), 17);
 	AUC_XFREE(desc.partition);
 	desc.partition = slurm_xstrdup("cloud");
-	auc_block_enter(&desc, 18, "edge");
+	auc_block_enter(&desc, 18, "edge", SIGUSR1);
 	assert_string_equal(desc.admin_comment, "in auction_block_17; in auction_block_18");
 	assert_string_equal(desc.partition, "cloud");
 	assert_int_equal(entered(NULL, desc.admin_comment), 18);
 	assert_int_equal(entered("auction_block_19", desc.admin_comment), 19);
 	assert_int_equal(entered("site", NULL), 0);
 	assert_int_equal(entered(NULL, "in auction_block_17, they say"), 0);
+	assert_false(told(desc.admin_comment));
+	desc.script = slurm_xstrdup("#!/bin/sh\ntrap : USR1\n");
+	auc_block_enter(&desc, 20, "edge", SIGUSR1);
+	assert_int_equal(entered(NULL, desc.admin_comment), 20);
+	assert_true(told(desc.admin_comment));
+	/* Its user has said what comes when. */
+	AUC_XFREE(desc.admin_comment);
+	desc.warn_signal = SIGUSR2;
+	auc_block_enter(&desc, 20, "edge", SIGUSR1);
+	assert_false(told(desc.admin_comment));
+	AUC_XFREE(desc.script);
 	assert_int_equal(entered(NULL, NULL), 0);
 	AUC_XFREE(desc.partition);
 	AUC_XFREE(desc.admin_comment);

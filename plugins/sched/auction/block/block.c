@@ -53,6 +53,8 @@ static enum auc_code make(struct block *x, const struct auc_task *t, struct auc_
 static char *users_of(const struct auc_task *t);
 static void write_users(const struct auc_rules *rules, const struct auc_accounts *accounts,
 			void *arg);
+static enum auc_code tell_inside(struct auc_agent *a, uint32_t job, double end,
+				 struct auc_err *err);
 static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bool lost,
 				unsigned *left, struct auc_err *err);
 
@@ -148,6 +150,8 @@ enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_ex
 	unsigned left;
 
 	/* Its reservation needs no more than the clock. */
+	if (ask == AUC_ASK_NOTICE)
+		code = tell_inside(a, job, t->parts[0].end, err);
 	if (ask == AUC_ASK_WARN || ask == AUC_ASK_KILL)
 		code = end_inside(a, job, ask == AUC_ASK_WARN, false, &left, err);
 	/* What is left is ended with its reservation. */
@@ -244,21 +248,28 @@ static bool is_live(const struct auc_task *t)
 	       (t->exec.booked == AUC_SALE_SOLD || t->exec.booked == AUC_SALE_RUNNING);
 }
 
-/* A node that fails under a block is not replaced, but its time is not paid. One that is away for a
- * moment, as all are after a restart of slurmctld, was there. */
+/* A node that fails under a block is not replaced, but its time is not paid; nor is that in which
+ * Slurm begins nothing in its partition. A node that is away for a moment, as all are after a
+ * restart of slurmctld, was there. */
 static void count_missing(struct auc_agent *a, struct auc_task *t, double now)
 {
-	double since = t->exec.down[0], from;
+	bool runs = t->exec.booked == AUC_SALE_RUNNING, stopped = t->exec.stopped[0];
+	double since = t->exec.down[0], from = t->missing_at;
 
-	if (t->exec.booked != AUC_SALE_RUNNING || !(since > 0))
+	if (!runs || (!(since > 0) && !stopped))
 		t->missing_at = now;
-	if (t->exec.booked != AUC_SALE_RUNNING || !(since > 0) || now < since + a->rules.patience)
+	if (!runs || (!stopped && (!(since > 0) || now < since + a->rules.patience)))
 		return;
-	from = t->missing_at > since ? t->missing_at : since;
+	/* For how long a partition was stopped while nobody looked is not known. */
+	if (stopped && !(from > 0))
+		from = now;
+	else if (!stopped && from < since)
+		from = since;
 	from = from > t->parts[0].start ? from : t->parts[0].start;
 	now = now < t->parts[0].end ? now : t->parts[0].end;
 	if (now > from)
-		t->missing += (now - from) / t->exec.slot * auc_agent_count_down(a, t->parts);
+		t->missing += (now - from) / t->exec.slot *
+			      (stopped ? t->parts[0].nnodes : auc_agent_count_down(a, t->parts));
 	t->missing_at = now > from ? now : from;
 }
 
@@ -457,6 +468,31 @@ static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bo
 			auc_agent_complain(a, AUC_ERROR_KILL, &why);
 		else
 			slurm_info("sched/auction: job %u ends with block %u", id, job);
+	}
+	auc_rpc_free_jobs(jobs);
+	return AUC_OK;
+}
+
+/* Those in the block JOB that END cuts off, and whose scripts handle it, get their notice. */
+static enum auc_code tell_inside(struct auc_agent *a, uint32_t job, double end, struct auc_err *err)
+{
+	int sig = auc_conf_change_signal(auc_auction_conf(a->auction));
+	double until = auc_site_now() + PASS_MAX;
+	job_info_msg_t *jobs;
+	enum auc_code code = sig ? auc_rpc_load_jobs(&jobs, err) : AUC_OK;
+
+	if (code || !sig)
+		return code;
+	for (uint32_t i = 0; i < jobs->record_count && auc_site_now() < until; i++) {
+		const slurm_job_info_t *info = &jobs->job_array[i];
+		uint32_t id = AUC_INFO_JOB_ID(info);
+
+		if ((info->job_state & JOB_STATE_BASE) != JOB_RUNNING ||
+		    auc_block_of(info->resv_name) != job || !auc_block_told(info) ||
+		    (double)info->end_time < end)
+			continue;
+		slurm_info("sched/auction: job %u is told that its block %u ends", id, job);
+		auc_rpc_signal(id, sig, NULL);
 	}
 	auc_rpc_free_jobs(jobs);
 	return AUC_OK;
