@@ -100,8 +100,8 @@ typedef ListIterator auc_list_itr_t;
 	}
 #endif
 
-/* slurmctld's own locks and abort_job_on_node(), which are the same from 22.05 to 24.11. */
-#define AUC_HAS_ABORT (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
+/* slurmctld's own locks and abort_job_on_node(), which are the same from 22.05 to 25.05. */
+#define AUC_HAS_ABORT (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0))
 
 /* AllowAccounts and DenyAccounts are meant with all accounts below, from 23.11 on. */
 #define AUC_ACCOUNTS_INHERIT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))

@@ -1,5 +1,5 @@
 # A slurmctld that was killed has forgotten starts of its last seconds, and does not end what runs of a job that was cancelled before the
-# nodes told of it: nothing is given again before slurmd there has nothing left of the job.
+# nodes told of it: nothing is given again before slurmd there has nothing left of the job. What ended by itself meanwhile may begin again.
 
 load lib
 load plugins
@@ -8,7 +8,7 @@ slot=10
 
 setup_file()
 {
-	auction_start --nodes 'node[1-5]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	auction_start --nodes 'node[1-6]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 }
 
 # Says each tenth of a second that it runs, and where, and heeds no warning.
@@ -38,15 +38,19 @@ buys()
 }
 
 @test "what slurmctld has forgotten and its owner cancels at once is off its nodes before the next begins" {
-	local since buyers=() i
+	local since
 	local files=(cancelled.txt forgotten.txt unknown.txt) nodes=(node1,node2 node3,node4 node5)
 
 	# Nothing is given again before it has ended by itself there: longer than is waited for here.
 	[[ $(slurmctld -V) == *" "2[2-4].* ]] || skip "this slurmctld has nothing that ends what it has forgotten on nodes"
 	cancelled=$(gang cancelled.txt -N2 -w node1,node2 -b now+30)
 	forgotten=$(gang forgotten.txt -N2 -w node3,node4 -b now+30 --open-mode=append)
+	# It ends while slurmctld is away, and slurmd keeps its number.
+	twice=$(submit bob --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -b now+30 -o twice.txt --open-mode=append \
+		--wrap 'echo began; while [ ! -e away.txt ]; do sleep 0.1; done; echo ended')
 	since=$(date +%s.%N)
 	wait_until 30 receipt_state_is "$forgotten" sold
+	wait_until 30 receipt_state_is "$twice" sold
 	wait_until 20 jobs_saved "$since"
 	job_is "$cancelled" PENDING || skip "slurmctld saves its jobs too late here"
 	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
@@ -56,7 +60,10 @@ buys()
 	wait_until 60 talks_on cancelled.txt 'node1 node2'
 	wait_until 10 talks_on forgotten.txt 'node3 node4'
 	wait_until 10 talks_on unknown.txt node5
+	wait_until 10 grep -q began "$SANDBOX_DIR/home/bob/twice.txt"
 	sandbox stop slurmctld --kill
+	touch "$SANDBOX_DIR/home/bob/away.txt"
+	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/twice.txt"
 	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
 	rm -f "$SANDBOX_DIR/state/job_state.old"
 	# Its nodes tell some seconds after slurmctld answers.
@@ -78,6 +85,9 @@ buys()
 	# What it did not cancel itself comes later, on nodes that are free of it, or is paid back.
 	wait_until 150 settled "$forgotten"
 	wait_until 60 settled "$cancelled"
+	wait_until 60 settled "$twice"
+	[ "$(paste -sd' ' "$SANDBOX_DIR/home/bob/twice.txt")" = 'began ended began ended' ]
+	[ "$(database_receipt "$twice" .why)" = completed ]
 	[ "$(database_receipt "$cancelled" .why)" = cancelled ]
 	[ "$(database_receipt "$forgotten" .why)" != not_launched ]
 	! sinfo -hN -o '%N %T' | grep -E 'drain|down|maint' || false

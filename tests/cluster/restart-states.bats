@@ -234,6 +234,8 @@ sell_to_changes()
 	[ "$(database_receipt "$wait" .why)" = completed ]
 	[ "$(database_receipt "$boot" .why)" = completed ]
 	ran_on move.txt move1 move2 move1
+	# A job that moves as slurmctld is restarted is not one that it forgot.
+	! log_has "job $move, which slurmctld has forgotten" || false
 	ran_on pause.txt pause1 pause1
 	# What began after the restarts began in time.
 	for job in $pause $wait; do

@@ -28,7 +28,7 @@ struct change {
 	uint32_t task;                 /* becomes a job of its own */
 	time_t start;                  /* of the run that the accounting is asked for, */
 	uint32_t uid;                  /* and its answer */
-	bool found;                    /* slurmd has something of a job that slurmctld forgot */
+	enum auc_forgotten forgotten;  /* what slurmd has of a job that slurmctld forgot */
 	char text[];                   /* and behind it the slice's node */
 };
 
@@ -190,7 +190,7 @@ static enum auc_code run(struct auc_rpc_task *e)
 	case AUC_JOB_CHANGE_ASK:
 		return auc_accounting_canceller(job, c->start, &c->uid, &e->err);
 	case AUC_JOB_CHANGE_FORGOTTEN:
-		return auc_rpc_end_forgotten(job, c->text, &c->found, &e->err);
+		return auc_rpc_end_forgotten(job, c->text, &c->forgotten, &e->err);
 	}
 	return AUC_OK;
 }
@@ -220,7 +220,7 @@ static void done(struct auc_agent *a, const struct change *c)
 	const struct auc_rpc_task *e = &c->errand;
 
 	if (c->what == AUC_JOB_CHANGE_FORGOTTEN) {
-		auc_orphans_answer(a, (uint32_t)e->key, e->code, c->found);
+		auc_orphans_answer(a, (uint32_t)e->key, e->code, c->forgotten);
 		return;
 	}
 	/* What is due of it waits for a look at what it is now. */

@@ -16,47 +16,58 @@
 static const uint32_t steps[] = {
 	SLURM_EXTERN_CONT, SLURM_BATCH_SCRIPT, SLURM_INTERACTIVE_STEP, 0, 1, 2, 3};
 
-static bool runs(uint32_t job_id);
 static enum auc_code has_step(uint32_t job_id, const char *node, bool *found, struct auc_err *err);
-static void end_on(uint32_t job_id, char *node);
+static enum auc_code places_of(uint32_t job_id, auc_hostlist_t *places, struct auc_err *err);
+static void end_on(uint32_t job_id, char *node, bool runs);
 
-enum auc_code auc_rpc_end_forgotten(uint32_t job_id, const char *nodes, bool *found,
+enum auc_code auc_rpc_end_forgotten(uint32_t job_id, const char *nodes, enum auc_forgotten *what,
 				    struct auc_err *err)
 {
 	char *copy = strdup(nodes), *rest = NULL;
+	auc_hostlist_t known = NULL;
 	enum auc_code code = AUC_OK;
+	bool left = false, none = true;
 
-	*found = false;
 	if (!copy)
 		return auc_err_set(err, AUC_ENOMEM, "no memory to ask nodes for job %u", job_id);
-	for (char *n = strtok_r(copy, ",", &rest); n && !code && !*found;
+	for (char *n = strtok_r(copy, ",", &rest); n && !code && !left;
 	     n = strtok_r(NULL, ",", &rest))
-		code = has_step(job_id, n, found, err);
-	strcpy(copy, nodes);
+		code = has_step(job_id, n, &left, err);
 	/* Slurm may have begun it since then; what there is, is of that. */
-	if (*found && runs(job_id))
-		*found = false;
-	for (char *n = *found ? strtok_r(copy, ",", &rest) : NULL; n;
-	     n = strtok_r(NULL, ",", &rest))
-		end_on(job_id, n);
+	if (!code)
+		code = places_of(job_id, &known, err);
+	strcpy(copy, nodes);
+	for (char *n = code ? NULL : strtok_r(copy, ",", &rest); n; n = strtok_r(NULL, ",", &rest))
+		if (!known || slurm_hostlist_find(known, n) < 0) {
+			end_on(job_id, n, left);
+			none = false;
+		}
+	*what = none ? AUC_FORGOTTEN_NOT : left ? AUC_FORGOTTEN_LEFT : AUC_FORGOTTEN_OVER;
+	if (known)
+		slurm_hostlist_destroy(known);
 	free(copy);
 	return code;
 }
 
-static bool runs(uint32_t job_id)
+/* Where slurmctld says that the job runs; NULL: nowhere. */
+static enum auc_code places_of(uint32_t job_id, auc_hostlist_t *places, struct auc_err *err)
 {
+	enum auc_code code;
 	job_info_msg_t *jobs;
-	bool is = false;
 
-	if (auc_rpc_load_job(job_id, &jobs, NULL))
-		return false;
-	for (uint32_t i = 0; i < jobs->record_count; i++) {
-		uint32_t base = jobs->job_array[i].job_state & JOB_STATE_BASE;
+	code = auc_rpc_load_job(job_id, &jobs, err);
+	if (code)
+		return code == AUC_ENOENT ? AUC_OK : code;
+	for (uint32_t i = 0; i < jobs->record_count && !*places; i++) {
+		const slurm_job_info_t *job = &jobs->job_array[i];
+		uint32_t base = job->job_state & JOB_STATE_BASE;
 
-		is |= base == JOB_RUNNING || base == JOB_SUSPENDED;
+		if (AUC_INFO_JOB_ID(job) == job_id && job->nodes &&
+		    (base == JOB_RUNNING || base == JOB_SUSPENDED))
+			*places = slurm_hostlist_create(job->nodes);
 	}
 	auc_rpc_free_jobs(jobs);
-	return is;
+	return AUC_OK;
 }
 
 static enum auc_code has_step(uint32_t job_id, const char *node, bool *found, struct auc_err *err)
@@ -78,10 +89,11 @@ static enum auc_code has_step(uint32_t job_id, const char *node, bool *found, st
 	return AUC_OK;
 }
 
-/* It knows the node by its table, which changes when slurm.conf is read again. */
-static void end_on(uint32_t job_id, char *node)
-{
 #if AUC_HAS_ABORT
+
+/* slurmctld knows the node by its table, which changes when slurm.conf is read again. */
+static void end_on(uint32_t job_id, char *node, bool runs)
+{
 	struct locks {
 		enum { NO_LOCK, READ_LOCK } conf, job, node, part, fed;
 	} locks = {.node = READ_LOCK};
@@ -91,12 +103,37 @@ static void end_on(uint32_t job_id, char *node)
 	void (*end)(uint32_t, void *, char *) =
 		(void (*)(uint32_t, void *, char *))dlsym(RTLD_DEFAULT, "abort_job_on_node");
 
+	(void)runs;
 	if (!lock || !unlock || !end)
 		return;
 	lock(locks);
 	end(job_id, NULL, node);
 	unlock(locks);
-#else
-	(void)job_id, (void)node;
-#endif
 }
+
+#else
+
+/* As a node registers slurmctld ends what runs there and should not. "Undrain" has it register and
+ * changes nothing else of a node that is not drained. */
+static void end_on(uint32_t job_id, char *node, bool runs)
+{
+	node_info_msg_t *nodes = NULL;
+	update_node_msg_t update;
+
+	(void)job_id;
+	if (!runs || slurm_load_node_single(&nodes, node, SHOW_ALL))
+		return;
+	slurm_init_update_node_msg(&update);
+	update.node_names = node;
+	update.node_state = NODE_STATE_UNDRAIN;
+	for (uint32_t i = 0; i < nodes->record_count; i++) {
+		uint32_t state = nodes->node_array[i].node_state;
+
+		if (nodes->node_array[i].name && !strcmp(nodes->node_array[i].name, node) &&
+		    !(state & NODE_STATE_DRAIN) && (state & NODE_STATE_BASE) != NODE_STATE_DOWN)
+			slurm_update_node(&update);
+	}
+	slurm_free_node_info_msg(nodes);
+}
+
+#endif

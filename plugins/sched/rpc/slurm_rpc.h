@@ -121,12 +121,20 @@ enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err);
 void auc_rpc_resume(uint32_t job_id);
 /* SIGTERM to the job's steps and, with BATCH, to its script. */
 enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err);
+/* What slurmd has of a job that slurmctld may have forgotten. */
+enum auc_forgotten {
+	AUC_FORGOTTEN_LEFT, /* something, which is being ended */
+	AUC_FORGOTTEN_OVER, /* nothing that runs; and it was told to forget the job's number */
+	AUC_FORGOTTEN_NOT,  /* what slurmctld knows to run there */
+};
 /*
- * Whether slurmd on any of NODES (names with commas), which answers, has something of a job that
- * slurmctld takes for not running; if so, that is ended, where slurmctld can be told to, else when
- * it hears of it next. AUC_EIO: a node did not say.
+ * Asks slurmd on NODES (names with commas), which has registered, for a job that slurmctld takes
+ * for not running there. What runs is ended: at once, or where slurmctld cannot be told to (from
+ * 25.11 on) when the node has registered again, which it is asked to unless it is drained. Where
+ * nothing runs slurmd may still have the job's number, and would refuse a job with it: up to 25.05
+ * it forgets that within a second. AUC_EIO: a node or slurmctld did not say.
  */
-enum auc_code auc_rpc_end_forgotten(uint32_t job_id, const char *nodes, bool *found,
+enum auc_code auc_rpc_end_forgotten(uint32_t job_id, const char *nodes, enum auc_forgotten *what,
 				    struct auc_err *err);
 /* Ends a job at once: SIGKILL first, so that Slurm need not wait KillWait for a job that ignores
  * SIGTERM. */

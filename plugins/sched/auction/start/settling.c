@@ -28,7 +28,8 @@ struct auc_settling {
 
 static bool is_expected(const node_info_t *node);
 static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes);
-static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double elapsed);
+static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double before,
+			 double elapsed);
 static bool bring_about(struct auc_agent *a, struct auc_settling *s);
 static char *names_of(const struct auc_agent *a, const struct auc_settling *s);
 static bool is_in(const char *names, const char *name);
@@ -44,7 +45,8 @@ void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
 	    (!a->settle && !list_servers(a, nodes)))
 		return;
 	s = a->settle;
-	drop_settled(s, nodes, elapsed);
+	/* Not before it is known which jobs slurmctld may have forgotten. */
+	drop_settled(s, nodes, a->opened ? elapsed - AFTER : -1, elapsed);
 	if (over) {
 		s->n = 0;
 		auc_orphans_give_up(a);
@@ -52,6 +54,7 @@ void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
 	auc_orphans_keep(a);
 	done = bring_about(a, s) && a->opened && !s->n && !auc_orphans_any(a);
 	if (!a->heard && (done || over)) {
+		auc_orphans_give_up(a);
 		a->heard = true;
 		a->back = elapsed;
 	}
@@ -123,7 +126,9 @@ static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes)
 	return true;
 }
 
-static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double elapsed)
+/* Those that told by BEFORE. */
+static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double before,
+			 double elapsed)
 {
 	uint32_t next = 0;
 	unsigned left = 0;
@@ -141,7 +146,7 @@ static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, d
 		next = i + 1;
 		if (!(x->told > 0) && !is_expected(&nodes->node_array[i]))
 			x->told = elapsed;
-		if (!(x->told > 0) || elapsed < x->told + AFTER)
+		if (!(x->told > 0) || before < x->told)
 			s->list[left++] = *x;
 	}
 	s->n = left;
