@@ -117,7 +117,8 @@ struct auc_agent {
 	struct auc_agent_stats stats;
 };
 
-/* agent.c: logs what goes wrong again and again now and then, and counts it under KIND. */
+/* agent.c: logs what goes wrong again and again now and then, and counts it under KIND; not while
+ * slurmctld is being stopped. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
 
 /*
@@ -158,6 +159,8 @@ bool auc_agent_say(struct auc_agent *a, const char *format, ...)
 
 /* The jobs of all sales are not their owners' to change. */
 void auc_agent_protect(struct auc_agent *a);
+/* Forgets settled sales none of whose jobs is left. */
+void auc_agent_drop_finished(struct auc_agent *a);
 /* While there is no ledger to ask, jobs with a live receipt are still not their owners' to change.
  */
 void auc_look_protect(void);

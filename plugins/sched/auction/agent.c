@@ -31,6 +31,7 @@
 #include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/output/receipts.h"
+#include "sched/rpc/answered.h"
 #include "sched/auction/start/settling.h"
 #include "sched/auction/slurm_rules.h"
 #include "adapter/site.h"
@@ -68,6 +69,7 @@ static bool end_threads(const struct timespec *until);
 static void *end_late(void *arg);
 static bool is_stopped(void);
 static void *agent_main(void *arg);
+static double turn(struct auc_agent *a, bool changed, double now);
 static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
@@ -95,7 +97,6 @@ static void find_dir(const struct auc_conf *conf, char *dir, size_t size);
 static void take_rules(struct auc_agent *a);
 static void act_all(struct auc_agent *a, double now);
 static void count_states(struct auc_agent *a);
-static void drop_finished_tasks(struct auc_agent *a);
 static double next_wake(struct auc_agent *a, double now);
 
 enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
@@ -119,6 +120,7 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	auc_accounting_open();
 	auc_tasks_read_slurm_conf();
 	auc_mail_read_slurm_conf();
+	auc_rpc_answered_at(slurm_conf.slurmctld_port, slurm_conf.slurmctld_port_count);
 	agent.stop = agent.reconfigure = agent.ended = false;
 	auc_site_gate("it is starting; try again in some seconds");
 	auc_site_attach(true);
@@ -210,6 +212,8 @@ void auc_agent_reconfigure(void)
 
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err)
 {
+	if (!auc_rpc_answered())
+		return;
 	a->stats.errors[kind]++;
 	if (auc_retry_say(&a->said, err->text, auc_site_elapsed()))
 		slurm_error("sched/auction: %s", err->text);
@@ -229,6 +233,8 @@ bool auc_agent_say(struct auc_agent *a, const char *format, ...)
 	return true;
 }
 
+/* True if slurmctld is being stopped, which it tells its plugins some time after it has ceased to
+ * answer. */
 static bool is_stopped(void)
 {
 	bool stop;
@@ -236,7 +242,7 @@ static bool is_stopped(void)
 	pthread_mutex_lock(&agent.lock);
 	stop = agent.stop;
 	pthread_mutex_unlock(&agent.lock);
-	return stop;
+	return stop || !auc_rpc_answered();
 }
 
 static void *agent_main(void *arg)
@@ -254,18 +260,12 @@ static void *agent_main(void *arg)
 	pthread_mutex_lock(&agent.lock);
 	while (!agent.stop) {
 		bool changed = agent.reconfigure;
-		double now = auc_site_now(), wake = now + RETRY;
 		struct timespec until;
+		double wake;
 
 		agent.reconfigure = false;
 		pthread_mutex_unlock(&agent.lock);
-		follow_clock(a);
-		if (changed)
-			reload(a, now);
-		if (!a->ready && (changed || now >= a->next_try))
-			open_up(a, now);
-		if (a->ready)
-			wake = cycle(a, now);
+		wake = turn(a, changed, auc_site_now());
 		pthread_mutex_lock(&agent.lock);
 		/* A clock that is set back makes nothing wait longer. */
 		wake += auc_site_elapsed() - auc_site_now();
@@ -301,6 +301,19 @@ static void *agent_main(void *arg)
 	a->nprotected = 0;
 	a->ready = false;
 	return NULL;
+}
+
+/* Returns when the next is due. */
+static double turn(struct auc_agent *a, bool changed, double now)
+{
+	if (!auc_rpc_answered())
+		return now + RETRY;
+	follow_clock(a);
+	if (changed)
+		reload(a, now);
+	if (!a->ready && (changed || now >= a->next_try))
+		open_up(a, now);
+	return a->ready ? cycle(a, now) : now + RETRY;
 }
 
 /*
@@ -750,7 +763,7 @@ static double cycle(struct auc_agent *a, double now)
 	auc_slurm_rules_keep(a, now);
 	if (looked) {
 		act_all(a, now);
-		drop_finished_tasks(a);
+		auc_agent_drop_finished(a);
 		auc_agent_protect(a);
 		auc_look_free(a);
 		if (kind == AUC_LOOK_ALL && !a->opened) {
@@ -853,25 +866,6 @@ static void count_states(struct auc_agent *a)
 	memset(a->stats.states, 0, sizeof(a->stats.states));
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
 		a->stats.states[t->exec.state]++;
-}
-
-/* Forgets settled sales none of whose jobs is left. */
-static void drop_finished_tasks(struct auc_agent *a)
-{
-	struct auc_task **at, *t;
-
-	for (at = &a->tasks.list; (t = *at);) {
-		bool left = t->exec.booked != AUC_SALE_SETTLED || !t->looked;
-
-		for (unsigned i = 0; i < t->exec.nparts && !left; i++)
-			left = t->exec.jobs[i].id && (auc_job_change_out(a, t->exec.jobs[i].id) ||
-						      (t->exec.jobs[i].seen != AUC_SEEN_GONE &&
-						       t->exec.jobs[i].seen != AUC_SEEN_ENDED));
-		if (left)
-			at = &t->next;
-		else
-			auc_tasks_remove(&a->tasks, at);
-	}
 }
 
 /* The next regular cycle, or sooner if a sale's clock asks for something. */

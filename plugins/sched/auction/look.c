@@ -18,6 +18,7 @@
 #include "adapter/desc_block.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
+#include "sched/auction/job_change.h"
 #include "sched/auction/start/orphans.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
@@ -210,6 +211,24 @@ void auc_agent_protect(struct auc_agent *a)
 	free(a->protected);
 	a->protected = ids;
 	a->nprotected = n;
+}
+
+void auc_agent_drop_finished(struct auc_agent *a)
+{
+	struct auc_task **at, *t;
+
+	for (at = &a->tasks.list; (t = *at);) {
+		bool left = t->exec.booked != AUC_SALE_SETTLED || !t->looked;
+
+		for (unsigned i = 0; i < t->exec.nparts && !left; i++)
+			left = t->exec.jobs[i].id && (auc_job_change_out(a, t->exec.jobs[i].id) ||
+						      (t->exec.jobs[i].seen != AUC_SEEN_GONE &&
+						       t->exec.jobs[i].seen != AUC_SEEN_ENDED));
+		if (left)
+			at = &t->next;
+		else
+			auc_tasks_remove(&a->tasks, at);
+	}
 }
 
 static struct auc_look_pace_signs signs_of(const struct auc_agent *a, double now)

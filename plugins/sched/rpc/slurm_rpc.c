@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "sched/rpc/slurm_rpc.h"
+#include "sched/rpc/answered.h"
 #include "sched/rpc/job_names.h"
 #include "adapter/desc_gang.h"
 #include "ledger/receipt.h"
@@ -25,6 +26,11 @@
 
 /* Hidden partitions too; without asking first whether there is a federation. */
 #define SHOW (SHOW_ALL | SHOW_LOCAL)
+
+/* CALL, which asks slurmctld and fails with other than 0; at once when that does not answer. */
+#define ASK(call)                                                                                  \
+	(auc_rpc_answered() ? (call)                                                               \
+			    : (errno = SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, SLURM_ERROR))
 
 static enum auc_code create_reservation(const char *name, const char *nodes, const char *users,
 					time_t start, time_t end, uint64_t flags,
@@ -48,14 +54,15 @@ static enum auc_code name_of(uint32_t job_id, char **name, struct auc_err *err);
 enum auc_code auc_rpc_load_nodes(node_info_msg_t **nodes, struct auc_err *err)
 {
 	*nodes = NULL;
-	return slurm_load_node(0, nodes, SHOW) ? failed(err, "loading nodes", 0) : AUC_OK;
+	return ASK(slurm_load_node(0, nodes, SHOW)) ? failed(err, "loading nodes", 0) : AUC_OK;
 }
 
 enum auc_code auc_rpc_load_partitions(partition_info_msg_t **partitions, struct auc_err *err)
 {
 	*partitions = NULL;
-	return slurm_load_partitions(0, partitions, SHOW) ? failed(err, "loading partitions", 0)
-							  : AUC_OK;
+	return ASK(slurm_load_partitions(0, partitions, SHOW))
+		       ? failed(err, "loading partitions", 0)
+		       : AUC_OK;
 }
 
 enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err)
@@ -66,7 +73,7 @@ enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err)
 
 	*text = NULL;
 	errno = 0;
-	if (AUC_LOAD_TOPO(&msg) || !msg)
+	if (ASK(AUC_LOAD_TOPO(&msg)) || !msg)
 		return failed(err, "loading the topology", 0);
 	out = open_memstream(text, &size);
 	if (out)
@@ -86,14 +93,15 @@ enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *
 
 	*msg = NULL;
 	errno = 0;
-	return slurm_load_assoc_mgr_info(&ask, msg) || !*msg ? failed(err, "loading accounts", 0)
-							     : AUC_OK;
+	return ASK(slurm_load_assoc_mgr_info(&ask, msg)) || !*msg
+		       ? failed(err, "loading accounts", 0)
+		       : AUC_OK;
 }
 
 enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	if (slurm_load_jobs(0, jobs, SHOW))
+	if (ASK(slurm_load_jobs(0, jobs, SHOW)))
 		return failed(err, "loading jobs", 0);
 	auc_job_names_see(*jobs, true);
 	return AUC_OK;
@@ -102,7 +110,7 @@ enum auc_code auc_rpc_load_jobs(job_info_msg_t **jobs, struct auc_err *err)
 enum auc_code auc_rpc_load_user_jobs(uint32_t uid, job_info_msg_t **jobs, struct auc_err *err)
 {
 	*jobs = NULL;
-	if (slurm_load_job_user(jobs, uid, SHOW))
+	if (ASK(slurm_load_job_user(jobs, uid, SHOW)))
 		return failed(err, "loading a user's jobs", 0);
 	auc_job_names_see(*jobs, false);
 	return AUC_OK;
@@ -112,7 +120,7 @@ enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct au
 {
 	*jobs = NULL;
 	errno = 0;
-	if (!AUC_LOAD_JOB(jobs, job_id, SHOW)) {
+	if (!ASK(AUC_LOAD_JOB(jobs, job_id, SHOW))) {
 		auc_job_names_see(*jobs, false);
 		if (!(*jobs)->record_count || auc_job_names_first(*jobs, job_id))
 			return AUC_OK;
@@ -153,7 +161,7 @@ enum auc_code auc_rpc_version(char *buf, size_t size, struct auc_err *err)
 {
 	slurm_conf_t *conf = NULL;
 
-	if (slurm_load_ctl_conf(0, &conf))
+	if (ASK(slurm_load_ctl_conf(0, &conf)))
 		return failed(err, "loading the configuration", 0);
 	snprintf(buf, size, "%s", conf->version ? conf->version : "");
 	slurm_free_ctl_conf(conf);
@@ -212,7 +220,7 @@ enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct 
 
 	auc_site_expect_member(sale);
 	errno = 0;
-	if (slurm_submit_batch_job(&desc, &response) || !response) {
+	if (ASK(slurm_submit_batch_job(&desc, &response)) || !response) {
 		/* Slurm's refusals are numbered from 2000 on; anything else is the way there and
 		 * may pass. */
 		bool refused = errno >= ESLURM_INVALID_PARTITION_NAME && errno < 3000;
@@ -235,7 +243,8 @@ enum auc_code auc_rpc_submit_member(const struct auc_owner *owner, const struct 
 enum auc_code auc_rpc_load_reservations(reserve_info_msg_t **msg, struct auc_err *err)
 {
 	*msg = NULL;
-	return slurm_load_reservations(0, msg) ? failed(err, "loading reservations", 0) : AUC_OK;
+	return ASK(slurm_load_reservations(0, msg)) ? failed(err, "loading reservations", 0)
+						    : AUC_OK;
 }
 
 enum auc_code auc_rpc_create_reservation(const char *name, const char *nodes, uint32_t uid,
@@ -281,8 +290,8 @@ enum auc_code auc_rpc_let_into_block(const char *name, const char *user, struct 
 	desc.name = (char *)name;
 	desc.users = more;
 	errno = 0;
-	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)
-					       : AUC_OK;
+	return ASK(slurm_update_reservation(&desc)) ? failed_with(err, "changing reservation", name)
+						    : AUC_OK;
 }
 
 enum auc_code auc_rpc_update_reservation(const char *name, const char *nodes, time_t end,
@@ -303,8 +312,8 @@ enum auc_code auc_rpc_update_block(const char *name, const char *nodes, time_t s
 		desc.start_time = start;
 	desc.end_time = end;
 	errno = 0;
-	return slurm_update_reservation(&desc) ? failed_with(err, "changing reservation", name)
-					       : AUC_OK;
+	return ASK(slurm_update_reservation(&desc)) ? failed_with(err, "changing reservation", name)
+						    : AUC_OK;
 }
 
 enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err)
@@ -312,7 +321,7 @@ enum auc_code auc_rpc_delete_reservation(const char *name, struct auc_err *err)
 	reservation_name_msg_t msg = {.name = (char *)name};
 
 	errno = 0;
-	if (!slurm_delete_reservation(&msg))
+	if (!ASK(slurm_delete_reservation(&msg)))
 		return AUC_OK;
 	if (errno == ESLURM_RESERVATION_INVALID)
 		return auc_err_set(err, AUC_ENOENT, "there is no reservation %s", name);
@@ -524,7 +533,7 @@ enum auc_code auc_rpc_move(uint32_t job_id, const struct auc_slice *slice, struc
 	if (code)
 		return code;
 	errno = 0;
-	if (slurm_requeue2(id, 0, &response))
+	if (ASK(slurm_requeue2(id, 0, &response)))
 		code = errno == ESLURM_JOB_PENDING ? AUC_OK : failed(err, "requeueing job", job_id);
 	slurm_free_job_array_resp(response);
 	free(id);
@@ -552,7 +561,8 @@ void auc_rpc_resume(uint32_t job_id)
 
 	if (name_of(job_id, &id, NULL))
 		return;
-	slurm_resume2(id, &response);
+	if (auc_rpc_answered())
+		slurm_resume2(id, &response);
 	slurm_free_job_array_resp(response);
 	free(id);
 }
@@ -586,7 +596,7 @@ static enum auc_code create_reservation(const char *name, const char *nodes, con
 	desc.end_time = end;
 	desc.flags = flags | RESERVE_FLAG_IGN_JOBS;
 	errno = 0;
-	made = slurm_create_reservation(&desc);
+	made = ASK(0) ? NULL : slurm_create_reservation(&desc);
 	if (!made && errno == ESLURM_RESERVATION_NAME_DUP)
 		return auc_err_set(err, AUC_EEXIST, "there is a reservation %s", name);
 	if (!made)
@@ -621,7 +631,7 @@ static enum auc_code update_node(const char *node, uint32_t state, const char *w
 	msg.node_names = (char *)node;
 	msg.node_state = state;
 	errno = 0;
-	return slurm_update_node(&msg) ? failed_with(err, what, node) : AUC_OK;
+	return ASK(slurm_update_node(&msg)) ? failed_with(err, what, node) : AUC_OK;
 }
 
 static enum auc_code update(job_desc_msg_t *desc, uint32_t job_id, const char *what,
@@ -649,7 +659,7 @@ static enum auc_code update_named(job_desc_msg_t *desc, char *name, uint32_t job
 		keep_tasks(job_id, desc);
 	desc->job_id_str = name;
 	errno = 0;
-	rc = slurm_update_job2(desc, &response);
+	rc = ASK(slurm_update_job2(desc, &response));
 	if (rc == SLURM_SUCCESS && response && response->job_array_count &&
 	    response->error_code[0]) {
 		errno = (int)response->error_code[0];
@@ -674,7 +684,7 @@ static enum auc_code kill_with(uint32_t job_id, uint16_t sig, uint16_t flags, co
 	if (code)
 		return code;
 	errno = 0;
-	if (slurm_kill_job2(id, sig, flags, NULL) && errno != ESLURM_ALREADY_DONE)
+	if (ASK(slurm_kill_job2(id, sig, flags, NULL)) && errno != ESLURM_ALREADY_DONE)
 		code = failed(err, what, job_id);
 	free(id);
 	return code;

@@ -1,0 +1,127 @@
+/* test_answered.c - whether this process still listens at its ports (answered.h). */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sched/rpc/answered.h"
+
+/* A socket of FAMILY at *PORT, 0 for one that is free, of this host alone. */
+static int bound(int family, unsigned *port)
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6,
+				   .sin6_port = htons((uint16_t)*port),
+				   .sin6_addr = in6addr_loopback};
+	struct sockaddr_in four = {.sin_family = AF_INET,
+				   .sin_port = htons((uint16_t)*port),
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr *at = family == AF_INET ? (void *)&four : (void *)&six;
+	socklen_t size = family == AF_INET ? sizeof(four) : sizeof(six);
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	if (fd < 0 || bind(fd, at, size) || getsockname(fd, at, &size)) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	*port = ntohs(family == AF_INET ? four.sin_port : six.sin6_port);
+	return fd;
+}
+
+static void answers(int family)
+{
+	unsigned port = 0;
+	int fd = bound(family, &port), other;
+
+	if (fd < 0)
+		skip();
+	/* It has not begun to. */
+	auc_rpc_answered_at(port, 1);
+	assert_true(auc_rpc_answered());
+	assert_int_equal(listen(fd, 1), 0);
+	assert_true(auc_rpc_answered());
+	/* The same socket under another number. */
+	other = dup(fd);
+	close(fd);
+	assert_true(auc_rpc_answered());
+	close(other);
+	assert_false(auc_rpc_answered());
+	assert_false(auc_rpc_answered());
+}
+
+static void test_stops(void **state)
+{
+	(void)state;
+	answers(AF_INET);
+}
+
+static void test_stops_v6(void **state)
+{
+	(void)state;
+	answers(AF_INET6);
+}
+
+/* Another port of this process, and a file, under the number that its own had, are not it. */
+static void test_others(void **state)
+{
+	unsigned port = 0, another = 0;
+	int fd = bound(AF_INET, &port), other = bound(AF_INET, &another), reused;
+
+	(void)state;
+	assert_true(fd >= 0 && other >= 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(listen(other, 1), 0);
+	auc_rpc_answered_at(port, 1);
+	assert_true(auc_rpc_answered());
+	assert_int_equal(dup2(other, fd), fd);
+	assert_false(auc_rpc_answered());
+	close(fd);
+	reused = dup2(STDERR_FILENO, fd);
+	assert_false(auc_rpc_answered());
+	close(reused);
+	/* One of several is enough. */
+	auc_rpc_answered_at(another < port ? another : port,
+			    (another < port ? port - another : another - port) + 1);
+	assert_true(auc_rpc_answered());
+	close(other);
+	assert_false(auc_rpc_answered());
+}
+
+/* As a backup that gives way, and is called for again. */
+static void test_again(void **state)
+{
+	unsigned port = 0;
+	int fd = bound(AF_INET, &port);
+
+	(void)state;
+	assert_true(fd >= 0);
+	auc_rpc_answered_at(port, 1);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_true(auc_rpc_answered());
+	close(fd);
+	assert_false(auc_rpc_answered());
+	fd = bound(AF_INET, &port);
+	assert_true(fd >= 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_true(auc_rpc_answered());
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_stops_v6),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
