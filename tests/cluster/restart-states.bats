@@ -141,9 +141,9 @@ moved_or_late()
 # They only keep others out of their slots: the plan of $move is on move2 while move1 is taken, that of $pause has a pause.
 sell_changes()
 {
-	block_move=$(submit bob $(bid move 4 3 4) -o /dev/null --wrap 'sleep 1')
+	block_move=$(submit bob $(bid move 4 4 4) -o /dev/null --wrap 'sleep 1')
 	first=$(receipt_get "$block_move" .start) second=$(receipt_get "$block_move" .completion)
-	block_pause=$(submit bob $(bid pause 4 6 2) -o /dev/null --wrap 'sleep 1')
+	block_pause=$(submit bob $(bid pause 4 7 2) -o /dev/null --wrap 'sleep 1')
 	move=$(submit alice $(bid move 4 "$(slots_to $((second + 3)))") -o move.txt --open-mode=append --wrap "$(talker)")
 	pause=$(submit alice $(bid pause 4 3) -o pause.txt --open-mode=append --wrap "$(talker)")
 	boot=$(submit alice $(bid boot 1 "$(slots_to $((second + 6)))") -o /dev/null --wrap 'sleep 1')
