@@ -77,6 +77,16 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_INFO_JOB_ID(info) ((info)->job_id)
 #endif
 
+/* A row of the accounting database, where its index names it as a step_id.sluid, from 26.05 on; 0
+ * before. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+#define AUC_ROW_NAME(rec)           ((rec)->db_index)
+#define AUC_NAME_ROW(step_id, name) ((step_id).sluid = (name))
+#else
+#define AUC_ROW_NAME(rec)           0
+#define AUC_NAME_ROW(step_id, name) ((void)(name))
+#endif
+
 /* slurm_load_job() names the job as a step does, from 25.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define AUC_LOAD_JOB(jobs, id, flags)                                                              \

@@ -68,10 +68,10 @@ task_field()
 	scontrol -o show job "$1_$2" | grep -oE "\b$3=[^ ]*" | head -n 1 | cut -d= -f2-
 }
 
-# Its receipt in the accounting. task_receipt ARRAY TASK FILTER
+# Its receipt in the accounting, where the last task of an array is called "1_[6%1]" until it starts (26.05). task_receipt ARRAY TASK FILTER
 task_receipt()
 {
-	sacct -nPX -j "$1_$2" -S 1970-01-02 -E now+1day -o AdminComment | tail -n 1 | jq -r "$3"
+	sacct -nPX -j "$1" -S 1970-01-02 -E now+1day -o JobID,AdminComment | grep -E "^$1_(\[$2(%[0-9]+)?]|$2)\|" | tail -n 1 | cut -d'|' -f2- | jq -r "$3"
 }
 
 task_receipt_is()
@@ -144,13 +144,12 @@ task_receipt_is()
 	[[ $output == *'auction: refused: '* ]] && [[ $output != *'Submitted'* ]]
 }
 
-# A task that waits; in Slurm 26.05's database the one with the array's own number has a row when it starts. task_plan ARRAY TASK
+# A task that waits. task_plan ARRAY TASK
 task_plan()
 {
 	local text
 
 	text=$(task_receipt "$1" "$2" .)
-	[ -n "$text" ] || text=$(task_field "$1" "$2" AdminComment)
 	[ -n "$text" ] && jq -r '"\(.start) \(.completion)"' <<< "$text"
 }
 

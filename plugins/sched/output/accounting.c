@@ -36,6 +36,8 @@ static bool condition_init(struct condition *c, unsigned n);
 static void condition_add(struct condition *c, unsigned i, uint32_t job_id, uint32_t task);
 static void condition_clear(struct condition *c);
 static void find(struct auc_accounting_row *job, auc_list_t rows);
+static void tell_apart(struct auc_accounting_row *job, const slurmdb_job_rec_t *own,
+		       auc_list_t rows);
 static void find_task(struct auc_accounting_row *job, auc_list_t rows);
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b);
 static bool is_half(const slurmdb_job_rec_t *rec);
@@ -107,15 +109,16 @@ enum auc_code auc_accounting_set(const struct auc_accounting_row *job, struct au
 	auc_list_t changed;
 	int count;
 
-	if (job->rows && job->task == NO_VAL)
+	if (!job->row && job->rows && job->task == NO_VAL)
 		return auc_err_set(err, AUC_ESTATE,
 				   "tasks of array %u that never became jobs: their row cannot be "
 				   "changed alone",
 				   job->job_id);
 	if (!condition_init(&c, 1))
 		return auc_err_set(err, AUC_ENOMEM, "out of memory");
-	condition_add(&c, 0, job->job_id, job->task);
-	if (job->behind) {
+	condition_add(&c, 0, job->job_id, job->row ? NO_VAL : job->task);
+	AUC_NAME_ROW(c.steps[0].step_id, job->row);
+	if (job->behind && !job->row) {
 		/* Of all rows that this leaves the newest is changed. */
 		c.cond.usage_end = job->before;
 		c.cond.jobname_list = slurm_list_create(NULL);
@@ -320,22 +323,35 @@ static void find(struct auc_accounting_row *job, auc_list_t rows)
 		     ((job->settled > 0 && (double)newest->submit > job->settled) ||
 		      is_of(newest->admin_comment, job->sale) == 0 ||
 		      (own && (newest->uid != own->uid || !same_name(newest, own))));
+	slurm_list_iterator_destroy(it);
 	if (job->other && own) {
-		snprintf(job->name, sizeof(job->name), "%s", own->jobname ? own->jobname : "");
-		job->before = own->eligible + 1;
-		/* It becomes part of a question in SQL. */
-		job->behind = job->name[0] && !job->name[strspn(job->name, NAME_CHARS)] &&
-			      !strcmp(job->name, own->jobname);
-		slurm_list_iterator_reset(it);
-		while ((rec = slurm_list_next(it)))
-			if (rec->jobid == job->job_id && rec->submit > own->submit &&
-			    rec->eligible < job->before && same_name(rec, own))
-				job->behind = false;
+		tell_apart(job, own, rows);
 		newest = own;
 	}
-	slurm_list_iterator_destroy(it);
+	job->row = newest ? AUC_ROW_NAME(newest) : 0;
 	job->ended = newest && (newest->end || job->behind);
 	job->same = newest && newest->admin_comment && !strcmp(newest->admin_comment, job->text);
+}
+
+/* How the row OWN is told from newer ones of its number. */
+static void tell_apart(struct auc_accounting_row *job, const slurmdb_job_rec_t *own,
+		       auc_list_t rows)
+{
+	auc_list_itr_t it = slurm_list_iterator_create(rows);
+	const slurmdb_job_rec_t *rec;
+
+	snprintf(job->name, sizeof(job->name), "%s", own->jobname ? own->jobname : "");
+	job->before = own->eligible + 1;
+	/* It becomes part of a question in SQL. */
+	job->behind = job->name[0] && !job->name[strspn(job->name, NAME_CHARS)] &&
+		      !strcmp(job->name, own->jobname);
+	while ((rec = slurm_list_next(it)))
+		if (rec->jobid == job->job_id && rec->submit > own->submit &&
+		    rec->eligible < job->before && same_name(rec, own))
+			job->behind = false;
+	slurm_list_iterator_destroy(it);
+	if (AUC_ROW_NAME(own))
+		job->behind = true;
 }
 
 /* Which task of an array has its number. */
@@ -356,7 +372,7 @@ static void find_task(struct auc_accounting_row *job, auc_list_t rows)
 	}
 	slurm_list_iterator_destroy(it);
 	/* slurmctld has told the database what it says, or nobody will. */
-	job->same |= job->rows && job->task == NO_VAL && job->ended;
+	job->same |= !job->row && job->rows && job->task == NO_VAL && job->ended;
 }
 
 static bool same_name(const slurmdb_job_rec_t *a, const slurmdb_job_rec_t *b)

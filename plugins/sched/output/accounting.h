@@ -33,13 +33,15 @@ struct auc_accounting_row {
 	char sale[AUC_SALE_ID_LEN]; /* whose receipt that is */
 	double settled; /* when that was: who came later is another job; 0: it is not settled */
 	bool found, ended, same;
-	bool other;  /* the number's newest row is another job's; without BEHIND there is no row for
-			the sale, or none that can be told apart */
-	bool behind; /* the sale's row is BEFORE and called NAME */
+	bool other; /* the number's newest row is another job's; without BEHIND there is no row for
+		       the sale, or none that can be told apart */
+	uint64_t row; /* names the row that was found, where Slurm can; else 0 */
+	bool behind;  /* the sale's row is ROW, or BEFORE and called NAME */
 	time_t before;
 	char name[64];
 	/* It has the number of an array: by that the database takes the rows of all tasks. ROWS:
-	 * there are others; TASK: which it is of, NO_VAL: of those that never became jobs. */
+	 * there are others; TASK: which it is of, NO_VAL: of those that never became jobs, or that
+	 * the database has not heard which one is left. */
 	bool rows;
 	uint32_t task;
 };
