@@ -31,6 +31,8 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g,
 			  struct auc_reasons *why);
 static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct auc_reasons *why);
+static bool fits_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t nodes,
+		       struct auc_reasons *why);
 static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint64_t nodes,
 		       struct auc_node_share *share, struct auc_reasons *why);
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
@@ -92,7 +94,8 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	q.whole = g->whole;
 	n = counts_of(desc, &q, bid, counts, &why);
 	for (unsigned i = 0; i < n && !why.len; i++)
-		if (auc_share_of(&q, counts[i], &share, &why))
+		if (fits_tasks(desc, &q, counts[i], &why) &&
+		    auc_share_of(&q, counts[i], &share, &why))
 			add_shapes(desc, g, counts[i], &share, &why);
 	if (why.len)
 		return auc_err_set(err, AUC_EINVAL, "%s", why.text);
@@ -206,7 +209,7 @@ static unsigned least_cpus(const struct auc_request *q, uint64_t tasks,
 {
 	uint64_t said = tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
 
-	if (AUC_TASKS_BOUND_CPUS && !*slice->gres && (tasks > 1 || q->tasks_per_node) &&
+	if (AUC_TASKS_BOUND_CPUS && !q->cpus_per_gpu && (tasks > 1 || q->tasks_per_node) &&
 	    said < slice->cpus && said >= q->least_cpus)
 		return (unsigned)said;
 	return slice->cpus;
@@ -426,6 +429,27 @@ static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_ga
 					(unsigned long long)nodes);
 	}
 	return n;
+}
+
+/* False, and why: Slurm would not give the tasks as many CPUs as --mincpus asks for. */
+static bool fits_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t nodes,
+		       struct auc_reasons *why)
+{
+	uint64_t tasks = auc_request_tasks(q, nodes), cpus;
+
+	cpus = tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
+	if (!AUC_TASKS_BOUND_CPUS || q->whole || q->cpus_per_gpu || q->per_task ||
+	    q->least_cpus <= cpus)
+		return true;
+	/* What sbatch says itself is no bound. */
+	if (tasks == 1 && !q->tasks_per_node && !(desc->bitflags & JOB_NTASKS_SET))
+		return true;
+	auc_reasons_add(why,
+			"--mincpus=%u: Slurm gives the tasks on a node no more CPUs than these "
+			"have, which is %llu; expected --cpus-per-task=%llu",
+			q->least_cpus, (unsigned long long)cpus,
+			(unsigned long long)((q->least_cpus + tasks - 1) / tasks));
+	return false;
 }
 
 /* One shape for NODES nodes, or one for each type of GPU that the user names. */

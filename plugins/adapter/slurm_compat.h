@@ -57,8 +57,9 @@ typedef ListIterator auc_list_itr_t;
 	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0) &&                                    \
 	 SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
 
-/* A job that says how many tasks each of its nodes has, and no GRES, can ask for no more CPUs of a
- * node than these tasks have, from 23.02 on: not for the cores that it is given all the same. */
+/* A job that says how many tasks each of its nodes has, and not how many CPUs each GPU, can ask for
+ * no more CPUs of a node than these tasks have, from 23.02 on: not for the cores that it is given
+ * all the same. */
 #define AUC_TASKS_BOUND_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
 /* Where a loaded record has memory of a TRES, a default too, pn_min_memory is that, from 24.11 on,

@@ -336,6 +336,20 @@ static void test_refused(void **state)
 	fresh(2);
 	desc.num_tasks = 3;
 	refused("--ntasks=3: on 2 nodes");
+	if (AUC_TASKS_BOUND_CPUS) {
+		fresh(2);
+		desc.num_tasks = 4;
+		desc.pn_min_cpus = 5;
+		refused("--mincpus=5: Slurm gives the tasks on a node no more CPUs than these "
+			"have, which is 2; expected --cpus-per-task=3");
+		desc.cpus_per_tres = (char *)"gres:gpu:5";
+		desc.tres_per_node = (char *)"gres:gpu:1";
+		has(1, 2, 5, 100, "gpu", 1);
+		fresh(2);
+		desc.num_tasks = 2;
+		desc.pn_min_cpus = 5;
+		has(1, 2, 5, 100, "gpu", 0);
+	}
 	fresh(2);
 	desc.tres_per_job = (char *)"gres:gpu:3";
 	refused("gpu: 3 on 2 nodes");
