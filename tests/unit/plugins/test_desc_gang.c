@@ -181,7 +181,8 @@ static void test_whole_nodes(void **state)
 				 .pn_min_cpus = 1,
 				 .pn_min_memory = UINT64_C(0x8000000000000064),
 				 .mem_per_tres = (char *)"gres:gpu:100",
-				 .tres_per_node = (char *)"gres:gpu:a100:2"};
+				 .tres_per_node = (char *)"gres:gpu:a100:2",
+				 .tres_req_str = (char *)"cpu=2,mem=200M,node=2"};
 	struct auc_slice sold = {.nnodes = 2, .cpus = 1, .mem_mb = 200, .gres = "gres:gpu:a100:2"};
 
 	assert_true(auc_gang_takes(&sold, &info));
