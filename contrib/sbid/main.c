@@ -30,6 +30,8 @@
 #include "sbid/profile.h"
 
 #define ARGS_MAX 256
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+#define LETTERS  "A:o:nPV"
 
 enum { OPT_JSON = 256, OPT_SINCE, OPT_HELP };
 
@@ -44,7 +46,7 @@ struct job {
 	struct auc_receipt r;
 };
 
-static int options_parse(struct sbid *s, int argc, char **argv);
+static int options_parse(struct sbid *s, int argc, char **argv, const char *letters);
 static void help(void);
 static int command_list(const struct sbid *s, int argc, char **argv);
 static int command_show(const struct sbid *s, int argc, char **argv);
@@ -73,37 +75,49 @@ static bool record_of(const char *line, const char *id);
 static const struct {
 	const char *name;
 	int (*run)(const struct sbid *s, int argc, char **argv);
+	bool has_options; /* of its own, and those of sbatch or salloc */
 } commands[] = {
-	{"list", command_list},       {"show", command_show},   {"why", command_why},
-	{"balance", command_balance}, {"quote", command_quote}, {"cancel", command_cancel},
-	{"profile", command_profile}, {"block", command_block},
+	{"list", command_list, false},      {"show", command_show, false},
+	{"why", command_why, false},        {"balance", command_balance, false},
+	{"cancel", command_cancel, false},  {"quote", command_quote, true},
+	{"profile", command_profile, true}, {"block", command_block, true},
 };
 
 int main(int argc, char **argv)
 {
 	struct sbid s = {.since = "now-30days"};
+	const char *name = "list";
 	struct auc_err err;
+	size_t i = 0;
 	int code;
 
 	auc_output_begin();
-	code = options_parse(&s, argc, argv);
+	code = options_parse(&s, argc, argv, "+" LETTERS);
 	if (code >= 0)
 		return code;
+	if (optind < argc)
+		name = argv[optind];
+	while (i < COMMANDS && strcmp(name, commands[i].name))
+		i++;
+	if (i == COMMANDS)
+		return fail("'%s': no such command; sbid --help lists them", name);
+	if (!commands[i].has_options) {
+		optind = 0; /* from the beginning */
+		code = options_parse(&s, argc, argv, LETTERS);
+		if (code >= 0)
+			return code;
+	}
 	argc -= optind;
 	argv += optind;
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(argc ? argv[0] : "list", commands[i].name))
-			continue;
-		code = commands[i].run(&s, argc ? argc - 1 : 0, argv + 1);
-		if (auc_output_end(&err) != AUC_OK)
-			return fail("%s", err.text);
-		return code;
-	}
-	return fail("'%s': no such command; sbid --help lists them", argv[0]);
+	code = commands[i].run(&s, argc ? argc - 1 : 0, argv + 1);
+	if (auc_output_end(&err) != AUC_OK)
+		return fail("%s", err.text);
+	return code;
 }
 
-/* Returns an exit code, or -1 to go on. What follows the command is the command's. */
-static int options_parse(struct sbid *s, int argc, char **argv)
+/* Returns an exit code, or -1 to go on. With a '+' in LETTERS what follows the first word is left
+ * alone. */
+static int options_parse(struct sbid *s, int argc, char **argv, const char *letters)
 {
 	static const struct option options[] = {
 		{"account", required_argument, NULL, 'A'},
@@ -119,7 +133,7 @@ static int options_parse(struct sbid *s, int argc, char **argv)
 	struct auc_err err;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+A:o:nPV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		switch (c) {
 		case 'A':
 			s->account = optarg;
@@ -640,7 +654,7 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 	pid_t pid;
 
 	if (!argc || argc > ARGS_MAX)
-		return fail("quote: expected a script, behind options of sbatch");
+		return fail("quote: expected a script, after the options of sbatch");
 	for (int i = 0; i < argc; i++)
 		sbatch[i + 2] = argv[i];
 	in = ask_run(sbatch, STDERR_FILENO, &pid);

@@ -56,8 +56,8 @@ struct options {
 };
 
 static int options_parse(struct options *o, int argc, char **argv);
-static bool take_option(struct options *o, int c);
-static bool take_history(struct options *o, const char *period);
+static int take_option(struct options *o, int c);
+static int take_history(struct options *o, const char *period);
 static int show_once(const struct options *o);
 static int watch(const struct options *o);
 static void help(void);
@@ -170,7 +170,7 @@ static int options_parse(struct options *o, int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	struct auc_err err;
-	int c;
+	int c, code;
 
 	while ((c = getopt_long(argc, argv, "f:o:hnNTHp:g:PsctlV", options, NULL)) != -1) {
 		switch (c) {
@@ -187,10 +187,9 @@ static int options_parse(struct options *o, int argc, char **argv)
 				return fail("%s", err.text);
 			break;
 		default:
-			if (take_option(o, c))
-				break;
-			fprintf(stderr, "Try \"sprice --help\" for more information\n");
-			return AUC_EXIT_USAGE;
+			code = take_option(o, c);
+			if (code >= 0)
+				return code;
 		}
 	}
 	if (optind < argc)
@@ -204,8 +203,8 @@ static int options_parse(struct options *o, int argc, char **argv)
 	return -1;
 }
 
-/* Those that only say something. False: it is none. */
-static bool take_option(struct options *o, int c)
+/* Those that only say something. Returns an exit code, or -1 to go on. */
+static int take_option(struct options *o, int c)
 {
 	static const struct {
 		int c;
@@ -218,61 +217,64 @@ static bool take_option(struct options *o, int c)
 	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
 		if (views[i].c == c) {
 			o->show.view = views[i].view;
-			return true;
+			return -1;
 		}
 	switch (c) {
 	case 'f':
 		o->file = optarg;
-		return true;
+		return -1;
 	case 'o':
 		o->show.format = optarg;
-		return true;
+		return -1;
 	case 'h': /* as it was called before */
 	case 'n':
 		o->show.noheader = true;
-		return true;
+		return -1;
 	case 'P':
 		o->show.parsable = true;
-		return true;
+		return -1;
 	case 'H':
 		o->show.heat = true;
 		if (o->show.view != VIEW_HISTORY)
 			o->show.view = VIEW_HEAT;
-		return true;
+		return -1;
 	case 'p':
 		o->show.partitions = optarg;
-		return true;
+		return -1;
 	case 'g':
 		o->show.gpus = optarg;
-		return true;
+		return -1;
 	case OPT_PLOT:
 		o->show.plot = optarg;
-		return true;
+		return -1;
 	case OPT_HISTORY:
 		return take_history(o, optarg);
 	case OPT_BID:
-		return auc_parse_number(optarg, 0, 1e12, &o->show.bid, "--bid", &err) == AUC_OK ||
-		       !fail("%s", err.text);
+		if (auc_parse_number(optarg, 0, 1e12, &o->show.bid, "--bid", &err) != AUC_OK)
+			return fail("%s", err.text);
+		return -1;
 	case OPT_JSON:
-		return o->json = true;
+		o->json = true;
+		return -1;
 	case OPT_METRICS:
-		return o->metrics = true;
+		o->metrics = true;
+		return -1;
 	case OPT_SPOOL:
 		o->spool = optarg;
-		return true;
+		return -1;
 	default:
-		return false;
+		fprintf(stderr, "Try \"sprice --help\" for more information\n");
+		return AUC_EXIT_USAGE;
 	}
 }
 
-static bool take_history(struct options *o, const char *period)
+static int take_history(struct options *o, const char *period)
 {
 	o->show.view = VIEW_HISTORY;
 	o->show.week = !period || !strcmp(period, "7d");
 	if (o->show.week || !strcmp(period, "1d"))
-		return true;
-	fail("--history: '%s', expected 1d or 7d", period);
-	return false;
+		return -1;
+	return fail("--history: '%s', expected 1d or 7d", period);
 }
 
 static void help(void)

@@ -21,4 +21,34 @@ for command in sprice sauction sbid slaunch auction-train; do
 		"$program" "$option=" --help 2>&1 | grep -q 'unrecognized option' && { echo "FAIL: $command $option: not known"; failed=1; }
 	done
 done
+
+# complete_words WORD...: what completion offers for the last one.
+complete_words()
+{
+	COMP_WORDS=("$program" "$@") COMP_CWORD=$#
+	"_$command" 2> /dev/null # compopt works only while bash completes
+	printf '%s\n' "${COMPREPLY[@]}" | sort -u
+}
+
+# same WHAT LISTED OFFERED
+same()
+{
+	[[ -n $2 && $2 == "$3" ]] || { echo "FAIL: $command: completion of $1:"; diff <(echo "$2") <(echo "$3"); failed=1; }
+}
+
+for command in sauction sbid; do
+	program=$(built "$command")
+	. "$top/contrib/completion/$command"
+	help=$("$program" --help)
+	same options "$(grep -oE -- '--[a-z-]+' <<< "$(grep -E '^ +(-[A-Za-z], +)?--' <<< "$help")" | sort)" "$(complete_words --)"
+	same commands "$(sed -nE 's/, (resume)/\n  \1 /; s/^  ([a-z]+) .*/\1/Mgp' <<< "$help" | grep -oE '^[a-z]+' | sort -u)" "$(complete_words -P '')"
+	for word in $(complete_words ''); do
+		# --help of quote is sbatch's.
+		[ "$word" = quote ] || "$program" --json "$word" --help > /dev/null || { echo "FAIL: $command $word --help"; failed=1; }
+	done
+done
+program=$(built sbid) command=sbid
+for word in block profile; do
+	same "$word" "$("$program" "$word" --help | grep -oE -- '--[a-z-]+' | sort -u)" "$(complete_words -n "$word" --)"
+done
 exit $failed

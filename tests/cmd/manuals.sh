@@ -30,6 +30,7 @@ for page in "$top"/doc/man/*.[158]; do
 	done < <(grep -oE '(^|[ (.])(tests|contrib|common|plugins)/[A-Za-z0-9_./-]+' <<< "$text")
 done
 for page in "$top"/doc/*.md; do
+	! grep -nE 'doc/[a-z-]+\.md' "$page" || fail "${page##*/} names a document by a folder that it is not in once installed"
 	while IFS= read -r link; do
 		[ -e "$top/doc/$link" ] || fail "${page##*/} has a link to $link, which there is not"
 		[[ $link != */* ]] || fail "${page##*/} has a link to $link, which is not beside it once installed"

@@ -89,6 +89,11 @@ expect 'list' 0 'job|name|state|sale|start|end|paid|back
 expect 'columns' 0 '7|1.000001
 8|2.000000
 12|0.000000' -P -n -o job,paid list
+expect 'options after the command' 0 '7|1.000001
+8|2.000000
+12|0.000000' list -P --noheader -o job,paid
+expect 'an option after the command that there is not' 2 "$sbid: unrecognized option '--jsn'
+Try \"sbid --help\" for more information" list --jsn
 expect 'show' 0 'job 8 (new): PENDING
 sale ab-1: sold
 pays 2.000000

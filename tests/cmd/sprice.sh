@@ -64,8 +64,8 @@ gpu/h100  :=*X@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=  5.000000
 expect 'a day of them, without classes' 0 "8xh100-4h =*%@:=  5.000000
 never             0.000000" -H --history=1d -n -g none -f "$here/history.json"
 expect 'no history' 1 "sprice: $here/status.json: not a history: \"format\" is not auction-history/1" --history -f "$here/status.json"
-expect 'a period that there is not' 2 'sprice: --history: '"'3d'"', expected 1d or 7d
-Try "sprice --help" for more information' --history=3d
+expect 'a period that there is not' 1 'sprice: --history: '"'3d'"', expected 1d or 7d' --history=3d
+expect 'a bid that is no number' 1 "sprice: --bid: 'x' is not a decimal number" --history --bid=x
 expect 'a bid for nothing' 1 'sprice: --bid: expected with --history only' --bid=3
 plot=$(mktemp)
 expect 'a picture of past prices' 0 '' --history --plot="$plot" -f "$here/history.json"
