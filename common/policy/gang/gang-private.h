@@ -23,6 +23,7 @@ struct kind {
 	unsigned first, nlanes;      /* its shapes */
 	unsigned nlist;              /* servers that could hold a node if they were empty */
 	uint32_t *list;              /* those, by switch if that matters, then by index */
+	uint32_t *ends;              /* at the place where a switch begins: where it ends */
 	uint8_t *most;               /* by TRES and server: how full it may be beside a node */
 	bool plain;                  /* the list is by index, and prices stand where they are */
 	bool coarse[AUC_TRES_MAX]; /* what is as full as MOST may be more than there is room for */
@@ -47,28 +48,28 @@ struct auc_gang {
 	unsigned nservers, nshapes, ntres, slots; /* what the memory is made for */
 	struct lane *lanes;                       /* by kind */
 	struct kind *kinds;
-	uint32_t *lists;
+	uint32_t *lists, *ends;
 	int64_t *rooms;
 	uint8_t *mosts;
 	/* of the kind at hand */
-	unsigned low, high; /* slots of which the sums are there, as if LOW were the first */
-	int16_t *open;      /* by server: from that slot index on there may be room */
-	bool *wanted;       /* by shape: its window is to be looked at closely */
-	struct span *sure;  /* by server: where it has room for SURE_KIND by what is used, too */
+	int16_t *open;     /* by server: from that slot index on there may be room */
+	struct span *sure; /* by server: where it has room for SURE_KIND by what is used, too */
 	unsigned sure_kind;
-	double *sums;    /* by slot and server: prices of the slots before */
-	double *lowest;  /* by slot: the lowest prices of the slots before */
-	double *window;  /* scratch: sums of those that are free */
-	double *fresh;   /* scratch: by server, the same made anew */
-	double *nothing; /* 0, by server */
-	int16_t *anew;   /* scratch: OPEN made anew */
-	uint32_t *ready, *order, *chosen, *places; /* PLACES: scratch, of those in WINDOW */
+	struct span *summed; /* by eight servers: slots of which their SUMS are there */
+	double *sums;        /* by slot and server: prices since the first of those */
+	double *lowest;      /* by slot: the lowest prices of the slots before */
+	double *costs;       /* scratch: of a window, on each server that is free */
+	double *window;      /* scratch: the same, to be put in order */
+	int16_t *anew;       /* scratch: OPEN made anew */
+	uint32_t *ready, *order, *chosen, *places; /* PLACES: scratch, the servers of COSTS */
 	/* of the quote at hand */
 	const struct auc_market *m;
 	const struct auc_job *job;
 	bool priced, within_switch;
-	double cap;    /* of the price of a node in a slot */
-	double budget; /* INFINITY: no matter */
+	double cap;     /* of the price of a node in a slot */
+	double floor;   /* payoffs that are not above it do not matter */
+	bool none_pays; /* it is known that no payoff is positive */
+	double budget;  /* INFINITY: no matter */
 	unsigned nkinds, nlanes, start0;
 	bool found;
 	struct choice best;
@@ -92,7 +93,7 @@ static inline double auc_gang_value_at(const struct auc_gang *g, unsigned comple
 				 (double)(g->m->first + completion - g->job->arrival));
 }
 
-/* gang_kinds.c: from what is said of the quote at hand, its first start, its cap, its kinds. */
+/* gang_kinds.c: from what is said of the quote at hand, its first start, its kinds. */
 void auc_gang_set_up(struct auc_gang *g, auc_slot not_before);
 
 /*
@@ -113,29 +114,27 @@ void auc_gang_begin_sure(struct auc_gang *g, unsigned kind);
  */
 bool auc_gang_is_sure(struct auc_gang *g, const struct kind *k, uint32_t server, unsigned start,
 		      unsigned end, int16_t *open);
-/* How many servers may have room from START on. */
-unsigned auc_gang_count_open(struct auc_gang *g, unsigned start);
-/*
- * Of the places from c->first to before END, the servers that may be free from c->start on go to
- * g->places, what BEFORE and AFTER differ by there to g->window. Returns how many.
- */
-unsigned auc_gang_gather(struct auc_gang *g, const struct choice *c, unsigned end,
-			 const int16_t *open, const double *before, const double *after);
+/* How many of N servers, whose OPEN this is, may have room from START on. */
+unsigned auc_gang_count_open(struct auc_gang *g, const int16_t *open, size_t n, unsigned start);
 
 /* gang_slots.c: prices. */
 /* Brings g->lowest to behind SLOT, which follows the last one. */
 void auc_gang_add_lowest(struct auc_gang *g, const struct kind *k, unsigned slot);
-/* Brings g->sums up to COMPLETION, for windows from START on. */
-void auc_gang_add_until(struct auc_gang *g, const struct kind *k, unsigned start,
-			unsigned completion);
-/* TO is FROM and what a node costs on each server in SLOT. */
-void auc_gang_add_prices(struct auc_gang *g, const struct kind *k, unsigned slot,
-			 const double *from, double *to);
+/* No prices of K were added up. */
+void auc_gang_begin_sums(struct auc_gang *g);
+/*
+ * Of the places from c->first to before END, the servers that may be free from c->start on go to
+ * g->places, what a node costs there from c->start to before c->completion to g->costs. Returns
+ * how many. ANEW: sums are made of these slots alone, so that equal prices make equal sums; else
+ * they are differences of g->sums.
+ */
+unsigned auc_gang_gather(struct auc_gang *g, const struct choice *c, unsigned end,
+			 const int16_t *open, bool anew);
 
 /* gang_search.c: the best schedule to g->best, if there is one (g->found). */
 void auc_gang_search(struct auc_gang *g);
-/* Puts the servers of C, ascending, to g->chosen; their number. Their sums are made anew, so that
- * equal prices make equal sums. */
-unsigned auc_gang_choose(struct auc_gang *g, const struct choice *c);
+/* Puts the servers of C, which has room for them, to g->chosen, ascending. What they cost is made
+ * anew, and returned. */
+double auc_gang_choose(struct auc_gang *g, const struct choice *c);
 
 #endif

@@ -94,8 +94,9 @@ static enum auc_code decide(struct auc_gang *g, struct auc_decision *decision, s
 static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, unsigned nshapes,
 			       struct auc_err *err)
 {
-	size_t servers = (size_t)m->nservers + 1, lanes = nshapes, tres = m->ntres + 1;
-	size_t slots = (size_t)m->slots + 1;
+	/* Servers are taken eight at a time. */
+	size_t servers = ((size_t)m->nservers + 8) & ~(size_t)7, lanes = nshapes;
+	size_t slots = (size_t)m->slots + 1, tres = m->ntres + 1;
 
 	if (g->nservers >= servers && g->nshapes >= lanes && g->ntres >= tres && g->slots >= slots)
 		return AUC_OK;
@@ -107,23 +108,23 @@ static enum auc_code make_room(struct auc_gang *g, const struct auc_market *m, u
 	g->lanes = calloc(lanes, sizeof(*g->lanes));
 	g->kinds = calloc(lanes, sizeof(*g->kinds));
 	g->lists = calloc(lanes * servers, sizeof(*g->lists));
+	g->ends = calloc(lanes * servers, sizeof(*g->ends));
 	g->rooms = calloc(lanes * servers * tres, sizeof(*g->rooms));
 	g->mosts = calloc(lanes * tres * (servers + 15), sizeof(*g->mosts));
 	g->open = calloc(servers + 15, sizeof(*g->open));
-	g->wanted = calloc(lanes, sizeof(*g->wanted));
-	g->sums = calloc(slots * servers + 15, sizeof(*g->sums));
+	g->summed = calloc(servers / 8, sizeof(*g->summed));
+	g->sums = calloc(slots * servers, sizeof(*g->sums));
 	g->lowest = calloc(slots, sizeof(*g->lowest));
+	g->costs = calloc(servers, sizeof(*g->costs));
 	g->window = calloc(servers, sizeof(*g->window));
-	g->fresh = calloc(servers + 15, sizeof(*g->fresh));
 	g->sure = calloc(servers, sizeof(*g->sure));
-	g->nothing = calloc(servers + 15, sizeof(*g->nothing));
 	g->anew = calloc(servers + 15, sizeof(*g->anew));
 	g->ready = calloc(servers, sizeof(*g->ready));
 	g->order = calloc(servers, sizeof(*g->order));
 	g->chosen = calloc(servers, sizeof(*g->chosen));
-	g->places = calloc(servers + 1, sizeof(*g->places));
-	if (!g->mosts || !g->open || !g->wanted || !g->lanes || !g->kinds || !g->lists ||
-	    !g->rooms || !g->sums || !g->lowest || !g->window || !g->fresh || !g->nothing ||
+	g->places = calloc(servers, sizeof(*g->places));
+	if (!g->mosts || !g->open || !g->summed || !g->lanes || !g->kinds || !g->lists ||
+	    !g->ends || !g->rooms || !g->sums || !g->lowest || !g->costs || !g->window ||
 	    !g->sure || !g->anew || !g->ready || !g->order || !g->chosen || !g->places) {
 		release(g);
 		return auc_err_set(err, AUC_ENOMEM,
@@ -142,15 +143,15 @@ static void release(struct auc_gang *g)
 	free(g->lanes);
 	free(g->kinds);
 	free(g->lists);
+	free(g->ends);
 	free(g->rooms);
 	free(g->mosts);
 	free(g->open);
-	free(g->wanted);
+	free(g->summed);
 	free(g->sums);
 	free(g->lowest);
+	free(g->costs);
 	free(g->window);
-	free(g->fresh);
-	free(g->nothing);
 	free(g->sure);
 	free(g->anew);
 	free(g->ready);
@@ -166,7 +167,6 @@ static enum auc_code make_plan(struct auc_gang *g, struct auc_decision *decision
 {
 	const struct choice *c = &g->best;
 	struct auc_plan *plan = &decision->plan;
-	unsigned n = auc_gang_choose(g, c);
 	enum auc_code rc;
 
 	plan->gang = true;
@@ -179,8 +179,9 @@ static enum auc_code make_plan(struct auc_gang *g, struct auc_decision *decision
 	plan->completion = g->m->first + c->completion;
 	plan->value =
 		auc_utility_value(&g->job->utility, (double)(plan->completion - g->job->arrival));
+	auc_gang_choose(g, c);
 	rc = auc_plan_add_run(plan, plan->start, plan->completion - 1, err);
-	for (unsigned i = 0; i < n && rc == AUC_OK; i++)
+	for (unsigned i = 0; i < c->nservers && rc == AUC_OK; i++)
 		rc = auc_plan_add_share(plan, g->chosen[i], 1, 0, err);
 	plan->cost = auc_plan_cost(plan, g->m);
 	decision->best_payoff = plan->value - plan->cost;

@@ -8,6 +8,7 @@
 static void order_servers(struct auc_gang *g);
 static void add_kinds(struct auc_gang *g);
 static void add_kind(struct auc_gang *g, const struct auc_shape *shape);
+static void find_switches(const struct auc_gang *g, struct kind *k);
 
 void auc_gang_set_up(struct auc_gang *g, auc_slot not_before)
 {
@@ -21,8 +22,6 @@ void auc_gang_set_up(struct auc_gang *g, auc_slot not_before)
 	if (not_before > m->first + (auc_slot)g->start0)
 		g->start0 = not_before > auc_market_last(m) ? m->slots
 							    : (unsigned)(not_before - m->first);
-	/* Later it is worth no more. */
-	g->cap = g->start0 < m->slots ? 2 * auc_gang_value_at(g, g->start0 + 1) : 0;
 	order_servers(g);
 	add_kinds(g);
 }
@@ -93,6 +92,7 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 			k->used[k->nused++] = i;
 		}
 	k->list = g->lists + base;
+	k->ends = g->ends + base;
 	k->room = g->rooms + base * g->ntres;
 	for (const uint32_t *s = g->order; *s != UINT32_MAX; s++) {
 		const struct auc_server *server = &m->servers[*s];
@@ -123,6 +123,7 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 			k->any_coarse |= capacity > 255;
 		}
 	}
+	find_switches(g, k);
 	k->first = g->nlanes;
 	for (unsigned i = 0; i < g->job->nshapes; i++) {
 		const struct auc_shape *other = &g->job->shapes[i];
@@ -136,4 +137,15 @@ static void add_kind(struct auc_gang *g, const struct auc_shape *shape)
 	}
 	k->nlanes = g->nlanes - k->first;
 	g->nkinds += k->nlanes > 0;
+}
+
+/* All servers are on one if switches do not matter. */
+static void find_switches(const struct auc_gang *g, struct kind *k)
+{
+	for (unsigned j = 0, first = 0; j < k->nlist; j++) {
+		if (g->within_switch &&
+		    auc_market_switch(g->m, k->list[j]) != auc_market_switch(g->m, k->list[first]))
+			first = j;
+		k->ends[first] = j + 1;
+	}
 }

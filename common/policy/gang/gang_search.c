@@ -16,12 +16,12 @@
  *  - The byte is not exact for every amount. For the servers that a schedule would take, and only
  *    for those, the exact use is looked up; if one of them has no room, the window is tried again.
  *  - A window is ruled out by what n nodes cost at the lowest prices of its slots, and by how many
- *    servers are free. Only of slots of windows that are left are prices added up, by server, a few
- *    servers at a time. A window's sum is the difference of two.
+ *    servers are free. Only on servers that are free in a window that is left, and on the few
+ *    beside them, are the prices of its slots added up. A window's sum is the difference of two.
  *  - In a window the n cheapest are found only if n times the cheapest leaves room for a better
  *    payoff.
  *
- * A slot that costs more than a job is worth costs as much as twice that here, so that a sum never
+ * A slot that costs more than what can matter costs as much as twice that here, so that a sum never
  * loses what small prices add. What is found is priced anew, as it will be charged.
  *
  * A quote may take a limited number of steps, shared equally among the kinds. When they run out,
@@ -37,27 +37,69 @@
 
 #define TIE   1e-11
 #define NEVER UINT32_MAX /* no server */
+#define FAR   16         /* sums of so many times what matters lose nothing that does */
 
+static void search_kinds(struct auc_gang *g);
 static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit);
 static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned completion,
 			double value);
 static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, unsigned completion,
 		       double value);
-static unsigned end_of_switch(const struct auc_gang *g, const struct kind *k, unsigned first);
+static bool has_open(struct auc_gang *g, const struct choice *c, unsigned end);
 static void try_switch(struct auc_gang *g, struct choice *c, unsigned end);
 static bool take(struct auc_gang *g, const struct choice *c, unsigned n, int16_t *open,
-		 const double *before, const double *after);
-static bool is_paid(struct auc_gang *g, struct choice *c);
+		 double *cost);
 static double limit_of(const struct auc_gang *g, const struct choice *c);
 static double sum_of_least(double *x, unsigned n, unsigned k);
 static void offer(struct auc_gang *g, const struct choice *c);
 static int compare_ties(struct auc_gang *g, const struct choice *a, const struct choice *b);
 
+/*
+ * The earliest schedule is the first to beat: no slot that costs more than what it loses can be in
+ * a better one. If that is far more than the job is worth, one of positive payoff is looked for
+ * first, with what costs more than the job is worth cut as said above.
+ */
 void auc_gang_search(struct auc_gang *g)
+{
+	double most;
+
+	g->found = g->none_pays = false;
+	g->cap = INFINITY;
+	if (!g->priced) {
+		search_kinds(g);
+		return;
+	}
+	g->priced = false;
+	search_kinds(g);
+	g->priced = true;
+	most = g->start0 < g->m->slots ? auc_gang_value_at(g, g->start0 + 1) : 0;
+	if (!g->found && g->steps > g->limit)
+		g->upper = most;
+	if (!g->found)
+		return;
+	g->found = false;
+	g->floor = -INFINITY;
+	g->best.value = auc_gang_value_at(g, g->best.completion);
+	g->best.cost = auc_gang_choose(g, &g->best);
+	if (auc_gang_is_paid(g->best.cost, g->budget))
+		offer(g, &g->best);
+	if (!g->found || g->best_payoff < -FAR * most) {
+		g->floor = 0;
+		g->cap = 2 * most;
+		search_kinds(g);
+		if (!isinf(g->budget) || g->best_payoff > 0)
+			return;
+		g->floor = -INFINITY;
+		g->none_pays = g->upper < 0;
+	}
+	g->cap = 2 * (most + fmax(-g->best_payoff, 0));
+	search_kinds(g);
+}
+
+static void search_kinds(struct auc_gang *g)
 {
 	uint64_t begun = g->steps, left = g->limit > begun ? g->limit - begun : 0;
 
-	g->found = false;
 	for (unsigned i = 0; i < g->nkinds; i++)
 		search_kind(g, i, begun + left / g->nkinds * (i + 1));
 }
@@ -66,33 +108,25 @@ static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit)
 {
 	const struct kind *k = &g->kinds[kind];
 
-	g->low = g->high = g->start0;
 	g->lowest[0] = 0;
 	auc_gang_begin_open(g, k, g->open);
 	auc_gang_begin_sure(g, kind);
+	auc_gang_begin_sums(g);
 	for (unsigned completion = g->start0 + 1; completion <= g->m->slots; completion++) {
 		double value = auc_gang_value_at(g, completion);
-		unsigned first = completion;
 
 		/* What is worth nothing is no better than what is there, whatever that is. */
 		if (g->found && completion > g->best.completion &&
 		    (value <= g->best_payoff || value <= 0))
 			return;
 		if (g->steps > limit) {
-			g->upper = fmax(g->upper, value);
+			g->upper = fmax(g->upper, g->none_pays ? 0 : value);
 			return;
 		}
 		auc_gang_add_lowest(g, k, completion - 1);
 		auc_gang_glance(g, k, completion - 1, g->open);
-		for (unsigned i = k->first; i < k->first + k->nlanes; i++) {
-			g->wanted[i] = may_be_best(g, &g->lanes[i], completion, value);
-			if (g->wanted[i] && completion - g->lanes[i].d < first)
-				first = completion - g->lanes[i].d;
-		}
-		if (first < completion)
-			auc_gang_add_until(g, k, first, completion);
 		for (unsigned i = k->first; i < k->first + k->nlanes; i++)
-			if (g->wanted[i])
+			if (may_be_best(g, &g->lanes[i], completion, value))
 				try_window(g, kind, &g->lanes[i], completion, value);
 	}
 }
@@ -108,7 +142,7 @@ static bool may_be_best(struct auc_gang *g, const struct lane *l, unsigned compl
 	c.start = completion - l->d;
 	lowest = g->lowest[completion - g->start0] - g->lowest[c.start - g->start0];
 	return lowest * l->n * (1 - AUC_QUOTE_SLACK) < limit_of(g, &c) &&
-	       auc_gang_count_open(g, c.start) >= l->n;
+	       auc_gang_count_open(g, g->open, g->m->stride, c.start) >= l->n;
 }
 
 /* The window of a shape that ends at COMPLETION. */
@@ -125,54 +159,55 @@ static void try_window(struct auc_gang *g, unsigned kind, const struct lane *l, 
 	unsigned end;
 
 	for (c.first = 0; c.first < k->nlist; c.first = end) {
-		end = end_of_switch(g, k, c.first);
-		if (end - c.first >= l->n)
+		end = k->ends[c.first];
+		if (end - c.first >= l->n && (!g->within_switch || has_open(g, &c, end)))
 			try_switch(g, &c, end);
 	}
 }
 
-/* Of the switch whose first place is FIRST; of all if switches do not matter. */
-static unsigned end_of_switch(const struct auc_gang *g, const struct kind *k, unsigned first)
+/* Whether there may be room for C on its switch, which ends before END. */
+static bool has_open(struct auc_gang *g, const struct choice *c, unsigned end)
 {
-	unsigned leaf = auc_market_switch(g->m, k->list[first]), end = first + 1;
+	const uint32_t *list = g->kinds[c->kind].list + c->first;
+	unsigned size = end - c->first;
 
-	if (!g->within_switch)
-		return k->nlist;
-	while (end < k->nlist && auc_market_switch(g->m, k->list[end]) == leaf)
-		end++;
-	return end;
+	/* As a rule they are one after the other. */
+	return list[size - 1] - list[0] != size - 1 ||
+	       auc_gang_count_open(g, g->open + list[0], size, c->start) >= c->nservers;
 }
 
 /* The cheapest servers from place c->first to before END. */
 static void try_switch(struct auc_gang *g, struct choice *c, unsigned end)
 {
-	const double *before = g->sums + (size_t)(c->start - g->start0) * g->nservers;
-	const double *after = g->sums + (size_t)(c->completion - g->start0) * g->nservers;
-	double limit = limit_of(g, c), least;
+	double limit = limit_of(g, c), least, cost;
 	unsigned n;
 
 	do {
-		n = auc_gang_gather(g, c, end, g->open, before, after);
+		n = auc_gang_gather(g, c, end, g->open, false);
 		least = INFINITY;
 		for (unsigned i = 0; i < n; i++)
-			least = g->window[i] < least ? g->window[i] : least;
+			least = g->costs[i] < least ? g->costs[i] : least;
 		if (n < c->nservers || least * c->nservers >= limit)
 			return;
+		memcpy(g->window, g->costs, n * sizeof(*g->window));
 		c->cost = sum_of_least(g->window, n, c->nservers);
 		if (c->cost >= limit)
 			return;
-	} while (!take(g, c, n, g->open, before, after));
-	if (isinf(g->budget) || is_paid(g, c))
+	} while (!take(g, c, n, g->open, &cost));
+	/* What is left of sums that were subtracted again is no price. */
+	if (!isinf(g->budget))
+		c->cost = auc_gang_choose(g, c);
+	if (auc_gang_is_paid(c->cost, g->budget))
 		offer(g, c);
 }
 
 /*
  * Of the N that auc_gang_gather() found, of which the cheapest are in front of the window, puts the
- * c->nservers cheapest servers to g->chosen, in their order. False: some of them have no room after
- * all, and are not OPEN any more.
+ * c->nservers cheapest servers to g->chosen, in their order, and what they cost to COST. False:
+ * some of them have no room after all, and are not OPEN any more.
  */
 static bool take(struct auc_gang *g, const struct choice *c, unsigned n, int16_t *open,
-		 const double *before, const double *after)
+		 double *cost)
 {
 	const struct kind *k = &g->kinds[c->kind];
 	unsigned left = c->nservers, taken = 0;
@@ -186,28 +221,17 @@ static bool take(struct auc_gang *g, const struct choice *c, unsigned n, int16_t
 		last = g->window[i] > last ? g->window[i] : last;
 	for (unsigned i = 0; i < c->nservers; i++)
 		left -= g->window[i] < last;
+	*cost = 0;
 	for (unsigned i = 0; i < n && taken < c->nservers; i++) {
-		uint32_t s = g->places[i], at = auc_gang_priced_at(g->m, s);
-		double sum = after[at] - before[at];
+		uint32_t s = g->places[i];
 
-		if (sum < last || (sum == last && left && left--)) {
+		if (g->costs[i] < last || (g->costs[i] == last && left && left--)) {
 			g->chosen[taken++] = s;
+			*cost += g->costs[i];
 			sure &= auc_gang_is_sure(g, k, s, c->start, c->completion, open);
 		}
 	}
 	return sure;
-}
-
-/* True if the budget pays C, whose cost is made anew: what is left of sums that were subtracted
- * again is no price. */
-static bool is_paid(struct auc_gang *g, struct choice *c)
-{
-	unsigned n = auc_gang_choose(g, c);
-
-	c->cost = 0;
-	for (unsigned i = 0; i < n; i++)
-		c->cost += g->fresh[auc_gang_priced_at(g->m, g->chosen[i])];
-	return auc_gang_is_paid(c->cost, g->budget);
 }
 
 /* What C must cost less than to become the best one. */
@@ -215,10 +239,11 @@ static double limit_of(const struct auc_gang *g, const struct choice *c)
 {
 	double most = g->budget + AUC_QUOTE_SLACK * (g->budget + g->cap) + DBL_MIN, limit;
 
-	if (!g->found)
-		return most;
-	limit = c->value - g->best_payoff + 4 * TIE * (c->value + g->best.value + g->best.cost) +
-		DBL_MIN;
+	if (!g->priced)
+		return INFINITY;
+	limit = c->value - fmax(g->found ? g->best_payoff : -INFINITY, g->floor) + DBL_MIN;
+	if (g->found)
+		limit += 4 * TIE * (c->value + g->best.value + g->best.cost);
 	return limit < most ? limit : most;
 }
 
@@ -304,21 +329,19 @@ static int compare_ties(struct auc_gang *g, const struct choice *a, const struct
 	return g->chosen[0] < g->best_server ? -1 : 1;
 }
 
-unsigned auc_gang_choose(struct auc_gang *g, const struct choice *c)
+double auc_gang_choose(struct auc_gang *g, const struct choice *c)
 {
 	const struct kind *k = &g->kinds[c->kind];
-	unsigned end = end_of_switch(g, k, c->first), n;
+	double cost;
+	unsigned n;
 
 	auc_gang_begin_open(g, k, g->anew);
-	memset(g->fresh, 0, g->m->nservers * sizeof(*g->fresh));
-	for (unsigned t = c->start; t < c->completion; t++) {
+	for (unsigned t = c->start; t < c->completion; t++)
 		auc_gang_glance(g, k, t, g->anew);
-		if (g->priced)
-			auc_gang_add_prices(g, k, t, g->fresh, g->fresh);
-	}
 	do {
-		n = auc_gang_gather(g, c, end, g->anew, g->nothing, g->fresh);
+		n = auc_gang_gather(g, c, k->ends[c->first], g->anew, true);
+		memcpy(g->window, g->costs, n * sizeof(*g->window));
 		sum_of_least(g->window, n, c->nservers);
-	} while (!take(g, c, n, g->anew, g->nothing, g->fresh));
-	return c->nservers;
+	} while (!take(g, c, n, g->anew, &cost));
+	return cost;
 }

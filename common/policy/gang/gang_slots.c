@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "policy/gang/gang-private.h"
@@ -19,6 +20,10 @@ typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t double_masks __attribute__((vector_size(32)));
 
 static inline bool any(shorts mask);
+static void sum_up(struct auc_gang *g, const struct choice *c, unsigned eight, bool anew,
+		   double sum[8]);
+static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight, unsigned slot,
+		       const double *from, double *to);
 
 void auc_gang_begin_open(const struct auc_gang *g, const struct kind *k, int16_t *open)
 {
@@ -91,45 +96,72 @@ bool auc_gang_is_sure(struct auc_gang *g, const struct kind *k, uint32_t server,
 	return true;
 }
 
-unsigned auc_gang_count_open(struct auc_gang *g, unsigned start)
+unsigned auc_gang_count_open(struct auc_gang *g, const int16_t *open, size_t n, unsigned start)
 {
 	shorts limit = {0}, count = {0};
-	unsigned n = 0;
+	unsigned found = 0;
+	size_t s = 0;
 
 	limit += (int16_t)start;
-	for (size_t s = 0; s < g->m->stride; s += 8)
-		count -= *(const shorts *)(g->open + s) <= limit;
+	for (; s + 8 <= n; s += 8)
+		count -= *(const shorts *)(open + s) <= limit;
 	for (unsigned i = 0; i < 8; i++)
-		n += (unsigned)count[i];
-	g->steps += g->m->stride / 16;
-	return n;
+		found += (unsigned)count[i];
+	for (; s < n; s++)
+		found += open[s] <= (int)start;
+	g->steps += n / 16;
+	return found;
+}
+
+void auc_gang_add_lowest(struct auc_gang *g, const struct kind *k, unsigned slot)
+{
+	const double *lowest = g->m->lowest + (size_t)slot * g->m->ntres;
+	unsigned at = slot - g->start0;
+	double price = 0;
+
+	for (unsigned i = 0; i < k->nused && g->priced; i++)
+		price += lowest[k->used[i]] * k->amount[i];
+	g->lowest[at + 1] = g->lowest[at] + (price < g->cap ? price : g->cap);
+}
+
+void auc_gang_begin_sums(struct auc_gang *g)
+{
+	for (unsigned eight = 0; eight <= g->m->nservers / 8; eight++)
+		g->summed[eight] = (struct span){1, 0};
 }
 
 unsigned auc_gang_gather(struct auc_gang *g, const struct choice *c, unsigned end,
-			 const int16_t *open, const double *before, const double *after)
+			 const int16_t *open, bool anew)
 {
 	const struct kind *k = &g->kinds[c->kind];
+	unsigned n = 0, eight = UINT_MAX;
 	shorts limit = {0};
-	unsigned n = 0;
+	double sum[8];
 
 	if (!k->plain) {
 		g->steps += end - c->first;
 		for (unsigned j = c->first; j < end; j++) {
 			uint32_t s = k->list[j], at = auc_gang_priced_at(g->m, s);
 
+			if (open[s] > (int)c->start)
+				continue;
+			if (at / 8 != eight)
+				sum_up(g, c, eight = at / 8, anew, sum);
 			g->places[n] = s;
-			g->window[n] = after[at] - before[at];
-			n += open[s] <= (int)c->start;
+			g->costs[n++] = sum[at % 8];
 		}
 		return n;
 	}
 	limit += (int16_t)c->start;
-	for (unsigned first = 0; first < g->m->stride; first += 8) {
-		shorts is_free = *(const shorts *)(open + first) <= limit;
+	for (eight = 0; eight < g->m->stride / 8; eight++) {
+		shorts is_free = *(const shorts *)(open + 8 * eight) <= limit;
 
-		for (unsigned i = 0; i < 8 && any(is_free); i++) {
-			g->places[n] = first + i;
-			g->window[n] = after[first + i] - before[first + i];
+		if (!any(is_free))
+			continue;
+		sum_up(g, c, eight, anew, sum);
+		for (unsigned i = 0; i < 8; i++) {
+			g->places[n] = 8 * eight + i;
+			g->costs[n] = sum[i];
 			n += is_free[i] & 1;
 		}
 	}
@@ -147,76 +179,67 @@ static inline bool any(shorts mask)
 	return u.halves[0] | u.halves[1];
 }
 
-void auc_gang_add_lowest(struct auc_gang *g, const struct kind *k, unsigned slot)
+/* What a node costs in the window of C on each of the servers of EIGHT; as auc_gang_gather(). */
+static void sum_up(struct auc_gang *g, const struct choice *c, unsigned eight, bool anew,
+		   double sum[8])
 {
-	const double *lowest = g->m->lowest + (size_t)slot * g->m->ntres;
-	unsigned at = slot - g->start0;
-	double price = 0;
+	const struct kind *k = &g->kinds[c->kind];
+	double *sums = g->sums + 8 * eight;
+	struct span *summed = &g->summed[eight];
 
-	for (unsigned i = 0; i < k->nused && g->priced; i++)
-		price += lowest[k->used[i]] * k->amount[i];
-	g->lowest[at + 1] = g->lowest[at] + (price < g->cap ? price : g->cap);
+	memset(sum, 0, 8 * sizeof(*sum));
+	if (!g->priced)
+		return;
+	if (anew) {
+		for (unsigned t = c->start; t < c->completion; t++)
+			add_prices(g, k, eight, t, sum, sum);
+		return;
+	}
+	if (c->start < summed->from || c->start > summed->to) {
+		memset(sums + (size_t)c->start * g->nservers, 0, 8 * sizeof(*sum));
+		summed->from = summed->to = (uint16_t)c->start;
+	}
+	for (; summed->to < c->completion; summed->to++) {
+		double *from = sums + (size_t)summed->to * g->nservers;
+
+		add_prices(g, k, eight, summed->to, from, from + g->nservers);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		sum[i] = sums[(size_t)c->completion * g->nservers + i] -
+			 sums[(size_t)c->start * g->nservers + i];
 }
 
-void auc_gang_add_until(struct auc_gang *g, const struct kind *k, unsigned start,
-			unsigned completion)
-{
-	if (start < g->low || start > g->high || g->low == g->high) {
-		g->low = g->high = start;
-		memset(g->sums + (size_t)(start - g->start0) * g->nservers, 0,
-		       g->m->nservers * sizeof(*g->sums));
-	}
-	while (g->high < completion) {
-		const double *sum = g->sums + (size_t)(g->high - g->start0) * g->nservers;
-
-		auc_gang_add_prices(g, k, g->high++, sum, (double *)sum + g->nservers);
-	}
-}
-
-/* TO is FROM and what a node costs on each server in SLOT. NUSED is k->nused, for the compiler. */
-static inline __attribute__((always_inline)) void pass(const struct auc_gang *g,
-						       const struct kind *k, unsigned slot,
-						       const double *from, double *to,
-						       unsigned nused)
+/* TO is FROM and what a node costs in SLOT on each of the servers of EIGHT. */
+static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight, unsigned slot,
+		       const double *from, double *to)
 {
 	const struct auc_market *m = g->m;
-	const double *unit = m->unit_price + auc_units(m, slot, 0);
-	const double *of[AUC_TRES_MAX];
-	doubles cap = {0};
-	unsigned s = 0;
+	const double *unit = m->unit_price + auc_units(m, slot, 8 * eight);
+	unsigned n = m->nservers - 8 * eight;
+	doubles cap = {0}, price[2] = {{0}, {0}};
 
+	g->steps += 4 + 4 * k->nused;
+	if (n < 8) {
+		for (unsigned s = 0; s < n; s++) {
+			double alone = 0;
+
+			for (unsigned i = 0; i < k->nused; i++)
+				alone += unit[(size_t)k->used[i] * m->nservers + s] * k->amount[i];
+			to[s] = from[s] + (alone < g->cap ? alone : g->cap);
+		}
+		return;
+	}
 	cap += g->cap;
-	for (unsigned i = 0; i < nused; i++)
-		of[i] = unit + (size_t)k->used[i] * m->nservers;
-	for (; s + 4 <= m->nservers; s += 4) {
-		doubles price = {0};
-		double_masks low;
+	for (unsigned i = 0; i < k->nused; i++) {
+		const doubles *of = (const doubles *)(unit + (size_t)k->used[i] * m->nservers);
 
-		for (unsigned i = 0; i < nused; i++)
-			price += *(const doubles *)(of[i] + s) * k->amount[i];
-		low = price < cap;
-		price = (doubles)(((double_masks)price & low) | ((double_masks)cap & ~low));
-		*(doubles *)(to + s) = *(const doubles *)(from + s) + price;
+		price[0] += of[0] * k->amount[i];
+		price[1] += of[1] * k->amount[i];
 	}
-	for (; s < m->nservers; s++) {
-		double price = 0;
+	for (unsigned i = 0; i < 2; i++) {
+		double_masks low = price[i] < cap;
 
-		for (unsigned i = 0; i < nused; i++)
-			price += of[i][s] * k->amount[i];
-		to[s] = from[s] + (price < g->cap ? price : g->cap);
+		price[i] = (doubles)(((double_masks)price[i] & low) | ((double_masks)cap & ~low));
+		((doubles *)to)[i] = ((const doubles *)from)[i] + price[i];
 	}
-}
-
-void auc_gang_add_prices(struct auc_gang *g, const struct kind *k, unsigned slot,
-			 const double *from, double *to)
-{
-	g->steps += (uint64_t)g->m->nservers * (1 + k->nused) / 2;
-	if (k->nused == 1)
-		pass(g, k, slot, from, to, 1);
-	else if (k->nused == 2)
-		pass(g, k, slot, from, to, 2);
-	else if (k->nused == 3)
-		pass(g, k, slot, from, to, 3);
-	else
-		pass(g, k, slot, from, to, k->nused);
 }

@@ -210,7 +210,7 @@ static bool one_switch(const struct tiny_market *t, unsigned set)
 }
 
 static struct found brute(const struct tiny_market *t, const struct gang *g, long double budget,
-			  bool priced)
+			  bool priced, bool worthless)
 {
 	struct found best = {0}, c;
 
@@ -239,6 +239,8 @@ static struct found brute(const struct tiny_market *t, const struct gang *g, lon
 				if (priced)
 					c.value =
 						tiny_value(&g->utility, c.completion - g->arrival);
+				if (!worthless && c.value <= 0)
+					continue;
 				c.payoff = c.value - c.cost;
 				take(&best, &c, budget);
 			}
@@ -269,7 +271,7 @@ static void assert_is(const struct auc_plan *p, const struct found *f, bool sets
 
 static void check(const struct tiny_market *t, const struct gang *g, const struct auc_decision *d)
 {
-	struct found free = brute(t, g, INFINITY, true), paid = free;
+	struct found free = brute(t, g, INFINITY, true, true), paid = free, best;
 
 	if (!free.feasible) {
 		assert_int_equal(d->reason, AUC_REASON_CAPACITY);
@@ -277,7 +279,7 @@ static void check(const struct tiny_market *t, const struct gang *g, const struc
 		return;
 	}
 	if (g->limited && free.payoff > 0)
-		paid = brute(t, g, g->budget, true);
+		paid = brute(t, g, g->budget, true, true);
 	if (free.payoff > 1e-9L && (!paid.feasible || paid.payoff < -1e-9L)) {
 		assert_int_equal(d->reason, AUC_REASON_BUDGET);
 		assert_false(d->accepted);
@@ -291,7 +293,10 @@ static void check(const struct tiny_market *t, const struct gang *g, const struc
 	assert_true(d->best_payoff == d->plan.value - d->plan.cost);
 	seen.payoff += !d->accepted;
 	if (!d->accepted) {
-		/* No schedule is better than 0; which one is shown does not matter. */
+		/* The best one of those that are worth something, else the earliest. */
+		best = brute(t, g, INFINITY, true, false);
+		if (best.feasible)
+			assert_close(d->best_payoff, best.payoff, best.value + best.cost);
 		assert_true(d->best_payoff < 1e-9);
 		return;
 	}
@@ -319,7 +324,7 @@ static void check_cut(struct auc_policy_ctx *ctx, const struct tiny_market *t,
 	d->most_steps = 1 + (uint64_t)((double)all * tiny_real(r));
 	assert_int_equal(auc_policy_dps.quote(ctx, m, job, d, NULL), AUC_OK);
 	d->most_steps = 0;
-	best = brute(t, g, g->limited ? g->budget : INFINITY, true);
+	best = brute(t, g, g->limited ? g->budget : INFINITY, true, true);
 	if (d->cut && best.feasible)
 		assert_true(best.payoff <= (d->accepted ? d->best_payoff : 0) + d->distance + 1e-9);
 	if (!d->cut && d->steps >= all)
@@ -345,7 +350,7 @@ static void check_soonest(struct auc_policy_ctx *ctx, const struct tiny_market *
 	like.utility = (struct auc_utility){.form = AUC_FORM_DEADLINE, .scale = 2 * limit};
 	for (int64_t end = t->first + 1; end <= t->first + t->nslots && !(best.value > 0); end++) {
 		like.utility.target = (double)(end - g->arrival);
-		best = brute(t, &like, limit, true);
+		best = brute(t, &like, limit, true, true);
 	}
 	if (best.value > 0 && fabsl(best.cost - limit) < 1e-8L * limit)
 		return; /* a matter of rounding */
@@ -397,7 +402,7 @@ static void one_market(struct auc_policy_ctx *ctx, struct auc_gang *search, stru
 	for (property.job = 0; property.job < 2; property.job++) {
 		make_gang(&g, &r, &t);
 		resolve(m, &t, &g, job);
-		first = brute(&t, &g, INFINITY, false);
+		first = brute(&t, &g, INFINITY, false, true);
 		assert_int_equal(
 			auc_gang_quote(search, m, job, AUC_GANG_EARLIEST, g.arrival, d, NULL),
 			AUC_OK);
