@@ -32,26 +32,26 @@ goes_on()
 @test "a late job whose node is sold goes on on another, with --requeue" {
 	run -0 as alice sbatch --parsable --requeue -N1 --gpus-per-node=4 -c1 --mem=100 -t1 --bid=300 -o moved.out --open-mode=append --wrap "$again"
 	[[ $output == *"if it is late and its nodes are sold, it is requeued to others"* ]]
-	late=$(grep -Eo '^[0-9]+$' <<< "$output")
+	slow=$(grep -Eo '^[0-9]+$' <<< "$output")
 	lead=$(submit alice --requeue $(small_bid 300 6) -o lead.out --wrap "$again")
 	stays=$(submit alice -N1 --gpus-per-node=4 -c1 --mem=100 -t1 --bid=300 -o /dev/null --wrap 'sleep 600')
-	node=$(run_nodes "$late" 0) lead_node=$(run_nodes "$lead" 0)
+	node=$(run_nodes "$slow" 0) lead_node=$(run_nodes "$lead" 0)
 	# What follows on each of their nodes is bob's, for as long as it takes.
-	for job in "$late" "$lead" "$stays"; do
+	for job in "$slow" "$lead" "$stays"; do
 		whole "$(run_nodes "$job" 0)" bob --bid=300 -b "$(date -d "@$(plan_end "$job")" +%FT%T)" -o /dev/null --wrap 'sleep 1' > "$BATS_TEST_TMPDIR/next-$job"
 	done
-	paid=$(micro "$(receipt_get "$late" .payment)") end=$(plan_end "$late")
-	wait_until 60 job_is "$late" RUNNING
+	paid=$(micro "$(receipt_get "$slow" .payment)") end=$(plan_end "$slow")
+	wait_until 60 job_is "$slow" RUNNING
 	wait_until 60 job_is "$lead" RUNNING
-	wait_until 120 goes_on "$late"
+	wait_until 120 goes_on "$slow"
 	wait_until 60 goes_on "$lead"
-	other=$(run_nodes "$late" 1)
+	other=$(run_nodes "$slow" 1)
 	[ "$other" != "$node" ]
 	[ "$(run_nodes "$lead" 1)" != "$lead_node" ]
 	# Two minutes, more than it needs.
-	[ "$(($(plan_end "$late") - $(receipt_get "$late" '.plan[1].from * .slot_seconds')))" = 120 ]
-	[ "$(micro "$(receipt_get "$late" .payment)")" -ge "$paid" ]
-	for job in "$late" "$lead"; do
+	[ "$(($(plan_end "$slow") - $(receipt_get "$slow" '.plan[1].from * .slot_seconds')))" = 120 ]
+	[ "$(micro "$(receipt_get "$slow" .payment)")" -ge "$paid" ]
+	for job in "$slow" "$lead"; do
 		wait_until 180 settled "$job"
 		[ "$(database_receipt "$job" .why)" = completed ]
 		next=$(< "$BATS_TEST_TMPDIR/next-$job")
@@ -60,7 +60,7 @@ goes_on()
 		[ "$(database_receipt "$next" .why)" = completed ]
 	done
 	[ "$(as alice grep '^on ' moved.out)" = "on $node"$'\n'"on $other" ]
-	[[ $(sbid alice show "$late") == *"$node"*"$other"* ]]
+	[[ $(sbid alice show "$slow") == *"$node"*"$other"* ]]
 	wait_until 120 settled "$stays"
 	[ "$(database_receipt "$stays" .why)" = timeout ]
 	ended_in_time "$stays" "$end"

@@ -10,22 +10,22 @@ setup_file()
 }
 
 @test "a late job goes on while nobody has bought its node, pays for it, and ends for who has" {
-	late=$(whole edge1 alice --bid=300 -o late.out --wrap 'while sleep 1; do echo here; done')
+	slow=$(whole edge1 alice --bid=300 -o late.out --wrap 'while sleep 1; do echo here; done')
 	kill=$(whole edge2 alice --bid=300 --overrun=kill -o /dev/null --wrap 'sleep 600')
-	end=$(plan_end "$late") paid=$(micro "$(receipt_get "$late" .payment)")
-	wait_until 60 job_is "$late" RUNNING
+	end=$(plan_end "$slow") paid=$(micro "$(receipt_get "$slow" .payment)")
+	wait_until 60 job_is "$slow" RUNNING
 	next=$(whole edge1 bob --bid=300 -b now+100 -o /dev/null --wrap 'sleep 1')
 	begin=$(plan_start "$next")
 	[ "$begin" -ge $((end + 2 * slot)) ]
 	wait_until 120 settled "$kill"
 	[ "$(database_receipt "$kill" .why)" = timeout ]
-	wait_until 60 eval '[ "$(plan_end "$late")" -gt '"$end"' ]'
-	job_is "$late" RUNNING
-	wait_until 120 settled "$late"
-	[ "$(database_receipt "$late" .why)" = timeout ]
-	[ "$(database_receipt "$late" '.completion * .slot_seconds')" = "$begin" ]
-	[ "$(micro "$(database_receipt "$late" .payment)")" -ge "$paid" ]
-	ended_in_time "$late" "$begin"
+	wait_until 60 eval '[ "$(plan_end "$slow")" -gt '"$end"' ]'
+	job_is "$slow" RUNNING
+	wait_until 120 settled "$slow"
+	[ "$(database_receipt "$slow" .why)" = timeout ]
+	[ "$(database_receipt "$slow" '.completion * .slot_seconds')" = "$begin" ]
+	[ "$(micro "$(database_receipt "$slow" .payment)")" -ge "$paid" ]
+	ended_in_time "$slow" "$begin"
 	wait_until 60 settled "$next"
 	began_in_time "$next" "$begin"
 	[ "$(database_receipt "$next" .why)" = completed ]
