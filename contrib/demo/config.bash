@@ -44,7 +44,7 @@ print_money()
 	local u amount
 
 	for u in "${demo_users[@]}"; do
-		amount=500
+		amount=1500
 		[ "$u" != carol ] || amount=90
 		printf 'Refill=user=%s Amount=%s Every=day\n' "$(id -u "$u")" $amount
 	done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A script that knows nothing of the auction. What its options ask for is what it is sold:
-#   sbatch --bid=300 --nodes=2 --gpus-per-node=2 --mem=2G --time=10 my-own.sh
+#   sbatch --bid=300 --nodes=2 --gpus-per-node=2 --mem=2G --time=5 my-own.sh
 #SBATCH --output=%x-%j.out
 
 echo "$SLURM_JOB_NUM_NODES nodes: $SLURM_JOB_NODELIST"

@@ -1,7 +1,7 @@
 # table.bash - the demo's table of bids: live on a terminal, at most 80 columns wide; else a line for each change.
 # shellcheck disable=SC2059,SC2154 # formats in variables; what run has
 
-row='%2s %-5s %-6s %-21.21s %-9s %5s %5s %6s %s'
+row='%2s %-5s %-6s %-20.20s %-9s %5s %5s %6s %s'
 lines_shown=0
 
 header()
@@ -17,7 +17,7 @@ line()
 	bid=${words_bid[i]}
 	bid=${bid/--nodes=/N=} bid=${bid/--gpus-per-node=/gpu=} bid=${bid/--mem=1G/} bid=${bid/--time=1/} bid=${bid/--worker-time=/}
 	case ${state[i]} in
-	refused | event) printf '%2s %-5s %-6s %-21.21s %-9s %s' $((i + 1)) "${user[i]}" "${model[i]}" "$bid" "${state[i]/event/-}" "${why[i]}" ;;
+	refused | stands | event) printf '%2s %-5s %-6s %-20.20s %-9s %s' $((i + 1)) "${user[i]}" "${model[i]}" "$bid" "${state[i]/event/-}" "${why[i]}" ;;
 	*) printf "$row" $((i + 1)) "${user[i]}" "${model[i]}" "$bid" "${state[i]}" "${begin[i]}" "$(short "${value[i]}")" "$(short "${paid[i]}")" "${plan[i]}" ;;
 	esac
 	echo
@@ -66,7 +66,7 @@ totals()
 		case ${state[i]} in
 		- | event) continue ;;
 		refused) refused=$((refused + 1)); continue ;;
-		waiting) waiting=$((waiting + 1)) ;;
+		stands | waiting) waiting=$((waiting + 1)) ;;
 		running) running=$((running + 1)) ;;
 		*) ended=$((ended + 1)) ;;
 		esac

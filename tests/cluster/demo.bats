@@ -34,11 +34,14 @@ last_table()
 
 @test "it shows a market: prices that nearly everybody pays, refusals, a cancelled job, a node that fails, gangs beside training" {
 	run -0 last_table
+	echo "$output"
 	[ ${#lines[@]} = "$(grep -c '^[0-9]' "$lib_dir/../../contrib/demo/bids")" ]
 	grep -qE ' refused +cost [0-9.]+, worth [0-9.]+; try --' <<< "$output"
 	grep -qE ' refused +.*budget' <<< "$output"
 	grep -qE ' cancelled ' <<< "$output"
 	grep -qE ' gang .* done ' <<< "$output"
+	# The bid that stands is sold when the job that has its node ends before its time.
+	grep -qE '^ 2 alice gang .*--st done .* cloud1$' <<< "$output"
 	grep -qE ' [a-z]+[0-9] fails' <<< "$output"
 	run -0 bash -c 'SLURM_TIME_FORMAT=%s sacct -nPXa -o User,State,AdminComment | grep "\"plan\"" | cut -d"|" -f3- | jq -r "[.payment, .why] | @tsv"'
 	[ ${#lines[@]} -ge 10 ]
