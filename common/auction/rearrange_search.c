@@ -10,6 +10,7 @@
 
 #define TOGETHER     8 /* jobs of a round at most */
 #define ROUNDS_A_JOB 8
+#define ROUNDING     1e-9  /* of a cost: what sums in another order may differ by, and more */
 #define SAVES        0.001 /* of what jobs cost by now: less is not worth a move */
 
 /* A sold job that has not begun. */
@@ -18,6 +19,8 @@ struct waiter {
 	struct auc_utility utility;
 	struct auc_plan plan, sold; /* where it is; where it was */
 	auc_slot latest;            /* completion */
+	double cost;                /* of the place where it is */
+	double least;               /* of any place, while no job that waits has one */
 	bool moved;
 };
 
@@ -30,6 +33,7 @@ struct auc_rearrange_search {
 	void *arg;
 	unsigned n, alloc;
 	struct waiter *waiters;
+	bool known; /* what places cost */
 	/* of a round */
 	unsigned nout;
 	struct waiter *out[TOGETHER];
@@ -50,12 +54,19 @@ static void begin_at(struct auc_job *job, unsigned nservers, auc_slot from);
 static void keep_types(const struct auc_market *m, struct auc_job *job,
 		       const struct auc_plan *plan);
 static bool has_gpus(const struct auc_market *m, unsigned ps_type);
+static enum auc_code find_costs(struct auc_rearrange_search *x, struct auc_err *err);
+static enum auc_code take_all(struct auc_rearrange_search *x, bool book, struct auc_err *err);
 static unsigned pick(struct auc_rearrange_search *x, unsigned n);
 static void choose(struct auc_rearrange_search *x);
 static bool meet(const struct auc_plan *a, const struct auc_plan *b, bool servers);
 static void shuffle(struct auc_rearrange_search *x);
+static enum auc_code put_anew(struct auc_rearrange_search *x, double before, double least,
+			      bool *found, struct auc_err *err);
+static enum auc_code stay_there(struct auc_rearrange_search *x, struct auc_err *err);
 static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double most, bool *found,
 			   struct auc_err *err);
+static enum auc_code ask(struct auc_rearrange_search *x, struct waiter *w, double most,
+			 struct auc_err *err);
 static bool may_be(const struct auc_rearrange_search *x, const struct auc_plan *plan,
 		   const struct auc_plan *old);
 static bool needs_no_more(const struct auc_plan *p, const struct auc_plan *old);
@@ -78,6 +89,7 @@ struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, a
 	x->quote = quote;
 	x->arg = arg;
 	auc_decision_init(&x->decision);
+	x->decision.must_pay = true;
 	for (unsigned i = 0; i < TOGETHER; i++)
 		auc_plan_init(&x->made[i]);
 	return x;
@@ -123,6 +135,7 @@ enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const str
 	if (rc != AUC_OK)
 		return rc;
 	x->n++;
+	x->known = false;
 	w->utility = job->utility;
 	w->latest = plan->completion;
 	begin_at(&w->job, nservers, x->from);
@@ -144,45 +157,29 @@ const struct auc_plan *auc_rearrange_search_moved(const struct auc_rearrange_sea
 enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct auc_err *err)
 {
 	auc_slot last = auc_market_last(x->market);
-	double before = 0, after = 0;
+	double before = 0, least = 0;
 	enum auc_code rc = AUC_OK;
-	unsigned booked = 0, i;
-	bool found = true;
+	bool found;
 
 	if (!x->n)
 		return AUC_OK;
+	if (!x->known)
+		rc = find_costs(x, err);
 	choose(x);
-	for (i = 0; i < x->nout && rc == AUC_OK; i++) {
-		rc = auc_market_unbook(x->market, &x->out[i]->plan, x->from, last, err);
-		before += auc_plan_cost(&x->out[i]->plan, x->market);
+	for (unsigned i = 0; i < x->nout; i++) {
+		before += x->out[i]->cost;
+		least += x->out[i]->least;
 	}
 	shuffle(x);
-	while (booked < x->nout && rc == AUC_OK && found) {
-		rc = place(x, booked, (1 - SAVES) * before - after, &found, err);
-		if (rc != AUC_OK || !found)
-			break;
-		after += x->made[booked].cost;
-		rc = auc_market_book(x->market, &x->made[booked], x->from, last, err);
-		booked += rc == AUC_OK;
-	}
-	if (rc == AUC_OK && found) {
-		for (i = 0; i < x->nout && rc == AUC_OK; i++) {
-			struct waiter *w = x->out[i];
-
-			x->made[i].arrival = w->sold.arrival;
-			x->made[i].cost = w->sold.cost;
-			x->made[i].value = auc_utility_value(
-				&w->utility, (double)(x->made[i].completion - w->sold.arrival));
-			rc = auc_plan_copy(&w->plan, &x->made[i], err);
-			w->moved = !auc_plan_same(&w->plan, &w->sold) ||
-				   w->plan.worker_type != w->sold.worker_type ||
-				   w->plan.ps_type != w->sold.ps_type;
-		}
+	if (rc != AUC_OK || least >= (1 - SAVES) * before)
 		return rc;
-	}
-	for (i = 0; i < booked && rc == AUC_OK; i++)
-		rc = auc_market_unbook(x->market, &x->made[i], x->from, last, err);
-	for (i = 0; i < x->nout && rc == AUC_OK; i++)
+	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++)
+		rc = auc_market_unbook(x->market, &x->out[i]->plan, x->from, last, err);
+	if (rc == AUC_OK)
+		rc = put_anew(x, before, least, &found, err);
+	if (rc == AUC_OK && found)
+		return stay_there(x, err);
+	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++)
 		rc = auc_market_book(x->market, &x->out[i]->plan, x->from, last, err);
 	return rc;
 }
@@ -241,6 +238,39 @@ static bool has_gpus(const struct auc_market *m, unsigned ps_type)
 	return false;
 }
 
+/* -- costs -- */
+
+/* What jobs cost where they are, and what they do at least: no other one that waits is in their
+ * way, so no round finds a cheaper place. */
+static enum auc_code find_costs(struct auc_rearrange_search *x, struct auc_err *err)
+{
+	enum auc_code rc = take_all(x, false, err);
+
+	for (unsigned i = 0; i < x->n && rc == AUC_OK; i++) {
+		struct waiter *w = &x->waiters[i];
+
+		w->cost = w->least = auc_plan_cost(&w->plan, x->market);
+		rc = ask(x, w, w->cost, err);
+		if (rc == AUC_OK && x->decision.accepted && x->decision.plan.cost < w->cost)
+			w->least = x->decision.plan.cost;
+		w->least -= ROUNDING * w->least;
+	}
+	x->known = true;
+	return rc == AUC_OK ? take_all(x, true, err) : rc;
+}
+
+/* Books all jobs that wait, or takes them out. */
+static enum auc_code take_all(struct auc_rearrange_search *x, bool book, struct auc_err *err)
+{
+	auc_slot last = auc_market_last(x->market);
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; i < x->n && rc == AUC_OK; i++)
+		rc = (book ? auc_market_book : auc_market_unbook)(x->market, &x->waiters[i].plan,
+								  x->from, last, err);
+	return rc;
+}
+
 /* -- a round -- */
 
 /* 0 to N - 1 */
@@ -295,6 +325,56 @@ static void shuffle(struct auc_rearrange_search *x)
 	}
 }
 
+/*
+ * Books those that are out where each is cheapest, which cost BEFORE, and LEAST at least, in all.
+ * Not *FOUND, with none of them booked: they would not cost less by what counts.
+ */
+static enum auc_code put_anew(struct auc_rearrange_search *x, double before, double least,
+			      bool *found, struct auc_err *err)
+{
+	auc_slot last = auc_market_last(x->market);
+	double left = (1 - SAVES) * before;
+	enum auc_code rc = AUC_OK;
+	unsigned booked = 0;
+
+	*found = true;
+	while (booked < x->nout && rc == AUC_OK && *found) {
+		least -= x->out[booked]->least; /* of those behind it */
+		rc = place(x, booked, left - least + ROUNDING * before, found, err);
+		if (rc != AUC_OK || !*found)
+			break;
+		left -= x->made[booked].cost;
+		*found = left > 0;
+		if (!*found)
+			break;
+		rc = auc_market_book(x->market, &x->made[booked], x->from, last, err);
+		booked += rc == AUC_OK;
+	}
+	while (booked && rc == AUC_OK && !*found)
+		rc = auc_market_unbook(x->market, &x->made[--booked], x->from, last, err);
+	return rc;
+}
+
+static enum auc_code stay_there(struct auc_rearrange_search *x, struct auc_err *err)
+{
+	enum auc_code rc = AUC_OK;
+
+	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++) {
+		struct waiter *w = x->out[i];
+
+		w->cost = x->made[i].cost;
+		x->made[i].arrival = w->sold.arrival;
+		x->made[i].cost = w->sold.cost;
+		x->made[i].value = auc_utility_value(
+			&w->utility, (double)(x->made[i].completion - w->sold.arrival));
+		rc = auc_plan_copy(&w->plan, &x->made[i], err);
+		w->moved = !auc_plan_same(&w->plan, &w->sold) ||
+			   w->plan.worker_type != w->sold.worker_type ||
+			   w->plan.ps_type != w->sold.ps_type;
+	}
+	return rc;
+}
+
 /* The cheapest place for the I-th that is out, for less than MOST, into x->made[I]. */
 static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double most, bool *found,
 			   struct auc_err *err)
@@ -305,17 +385,24 @@ static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double mo
 	*found = false;
 	if (!(most > 0))
 		return AUC_OK;
-	/* Whatever completes in time is worth the same. */
+	rc = ask(x, w, most, err);
+	if (rc != AUC_OK || !x->decision.accepted || !may_be(x, &x->decision.plan, &w->sold))
+		return rc;
+	*found = true;
+	return auc_plan_copy(&x->made[i], &x->decision.plan, err);
+}
+
+/* For the cheapest place of W, if that costs less than MOST; whatever completes in time is worth
+ * the same. */
+static enum auc_code ask(struct auc_rearrange_search *x, struct waiter *w, double most,
+			 struct auc_err *err)
+{
 	w->job.utility = (struct auc_utility){
 		.form = AUC_FORM_DEADLINE,
 		.scale = most,
 		.target = (double)(w->latest - w->job.arrival),
 	};
-	rc = x->quote(x->arg, x->market, &w->job, &x->decision, err);
-	if (rc != AUC_OK || !x->decision.accepted || !may_be(x, &x->decision.plan, &w->sold))
-		return rc;
-	*found = true;
-	return auc_plan_copy(&x->made[i], &x->decision.plan, err);
+	return x->quote(x->arg, x->market, &w->job, &x->decision, err);
 }
 
 static bool may_be(const struct auc_rearrange_search *x, const struct auc_plan *plan,

@@ -39,6 +39,9 @@ struct auc_decision {
 	 */
 	uint64_t most_steps, steps;
 	bool cut;
+	/* Set by the caller: only a schedule of positive payoff matters to it. Where there is none
+	 * a policy may say less of why, and be quicker. */
+	bool must_pay;
 	double distance;
 };
 

@@ -97,6 +97,7 @@ struct choice {
 
 struct auc_policy_ctx {
 	bool bounds;
+	bool must_pay;         /* schedules that cost what they are worth are left out */
 	struct auc_gang *gang; /* for jobs that are gangs */
 	double budget;         /* what a schedule may cost; INFINITY: whatever it does */
 	/* dimensions the memory is made for */

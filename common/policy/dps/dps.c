@@ -85,6 +85,7 @@ static bool floors_help(const struct auc_policy_ctx *ctx);
 static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d);
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
+static double limit_first(const struct auc_policy_ctx *ctx, double value);
 static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
 static double limit_paid(const struct auc_policy_ctx *ctx, double limit);
 static bool pays(const struct auc_job *job, const struct auc_decision *decision);
@@ -173,6 +174,7 @@ static enum auc_code dps_quote(struct auc_policy_ctx *ctx, const struct auc_mark
 	if (rc != AUC_OK)
 		return rc;
 	ctx->budget = INFINITY;
+	ctx->must_pay = decision->must_pay;
 	ctx->steps = 0;
 	ctx->limit = decision->most_steps ? decision->most_steps : UINT64_MAX;
 	set_up(ctx, m, job);
@@ -340,7 +342,7 @@ static double value_of(struct auc_policy_ctx *ctx, unsigned completion)
 static bool nothing_better_from(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	if (!ctx->found)
-		return false;
+		return ctx->must_pay && value <= 0;
 	if (value <= ctx->best_payoff)
 		return true;
 	if (!costs(ctx))
@@ -570,8 +572,14 @@ static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct cho
 static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
 	if (!ctx->found)
-		return limit_paid(ctx, INFINITY);
+		return limit_first(ctx, value);
 	return limit_within(ctx, value, completion <= ctx->best.completion);
+}
+
+/* As long as none was found, for those that are worth VALUE. */
+static double limit_first(const struct auc_policy_ctx *ctx, double value)
+{
+	return limit_paid(ctx, ctx->must_pay ? value + 4 * TIE * fabs(value) : INFINITY);
 }
 
 static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties)
@@ -602,7 +610,7 @@ static double limit_paid(const struct auc_policy_ctx *ctx, double limit)
 static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c)
 {
 	if (!ctx->found)
-		return limit_paid(ctx, INFINITY);
+		return limit_first(ctx, c->value);
 	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
 }
 
