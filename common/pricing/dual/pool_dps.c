@@ -64,6 +64,7 @@ struct auc_policy_ctx {
 	uint64_t any_mask;    /* 0: not there yet */
 	void *memory[8];
 	unsigned nmemory;
+	struct auc_pool_gang gangs;
 	/* one quote */
 	const struct auc_market *m;
 	const struct auc_job *job;
@@ -115,6 +116,7 @@ static void pool_destroy(struct auc_policy_ctx *ctx)
 	if (!ctx)
 		return;
 	release(ctx);
+	auc_pool_gang_clear(&ctx->gangs);
 	free(ctx);
 }
 
@@ -246,6 +248,7 @@ static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_mark
 
 	if (rc != AUC_OK)
 		return rc;
+	auc_pool_gang_forget(&ctx->gangs);
 	for (w = 0; w < m->nworker_types; w++) {
 		take_hosts(m, &ctx->workers[w], w, both, AUC_ROLE_WORKER);
 		take_hosts(m, &ctx->lone[w], w, both, both);
@@ -696,7 +699,7 @@ static enum auc_code pool_quote(struct auc_policy_ctx *ctx, const struct auc_mar
 	struct hint *hint;
 
 	if (job->nshapes)
-		return auc_pool_gang_quote(m, job, decision, err);
+		return auc_pool_gang_quote(&ctx->gangs, m, job, decision, err);
 	auc_decision_reset(decision);
 	ctx->m = m;
 	ctx->job = job;

@@ -9,13 +9,11 @@
 #include "market/timeline.h"
 #include "pricing/dual/pool_gang.h"
 
-/* A shape on the servers that stand for others; rows by server, then by slot. */
+/* A shape on the servers that stand for others. */
 struct view {
 	const struct auc_market *m;
 	const struct auc_shape *shape;
-	double *sum;    /* prices of a node in the slots before slot i; slots + 1 a row */
-	int64_t *fit;   /* nodes that there is room for */
-	int64_t *never; /* by server: from that slot on there is room for all nodes */
+	const struct auc_pool_gang_look *at;
 };
 
 struct best {
@@ -24,7 +22,10 @@ struct best {
 	const struct auc_shape *shape;
 };
 
-static void look(struct view *v);
+static enum auc_code look(struct auc_pool_gang *g, struct view *v, struct auc_err *err);
+static bool make_room(struct auc_pool_gang_look *l, const struct auc_market *m);
+static void fill(struct auc_pool_gang_look *l, const struct auc_market *m,
+		 const struct auc_shape *shape);
 static double cost_of(const struct view *v, const struct auc_job *job, unsigned start, unsigned end,
 		      unsigned *take);
 static int64_t room_of(const struct view *v, unsigned server, unsigned start, unsigned end);
@@ -32,36 +33,44 @@ static void search(struct view *v, const struct auc_job *job, struct best *best)
 static enum auc_code make_plan(struct view *v, const struct auc_job *job, const struct best *best,
 			       struct auc_decision *d, struct auc_err *err);
 
-enum auc_code auc_pool_gang_quote(const struct auc_market *m, const struct auc_job *job,
-				  struct auc_decision *decision, struct auc_err *err)
+void auc_pool_gang_forget(struct auc_pool_gang *g)
 {
-	size_t cells = (size_t)m->nservers * (m->slots + 1) + 1;
-	struct view v = {.m = m,
-			 .sum = malloc(cells * sizeof(*v.sum)),
-			 .fit = malloc(cells * sizeof(*v.fit)),
-			 .never = malloc(((size_t)m->nservers + 1) * sizeof(*v.never))};
+	g->n = 0;
+}
+
+void auc_pool_gang_clear(struct auc_pool_gang *g)
+{
+	for (unsigned i = 0; i < AUC_POOL_GANG_LOOKS; i++) {
+		free(g->looks[i].sum);
+		free(g->looks[i].fit);
+	}
+	memset(g, 0, sizeof(*g));
+}
+
+enum auc_code auc_pool_gang_quote(struct auc_pool_gang *g, const struct auc_market *m,
+				  const struct auc_job *job, struct auc_decision *decision,
+				  struct auc_err *err)
+{
+	struct view v = {.m = m};
 	struct best best = {0};
 	enum auc_code rc = AUC_OK;
 
 	auc_decision_reset(decision);
 	decision->reason = AUC_REASON_PAYOFF;
-	if (!v.sum || !v.fit || !v.never)
-		rc = auc_err_set(err, AUC_ENOMEM, "no memory for a gang in a pool");
 	for (unsigned i = 0; i < job->nshapes && rc == AUC_OK; i++) {
 		v.shape = &job->shapes[i];
 		if (v.shape->never)
 			continue;
-		look(&v);
-		search(&v, job, &best);
+		rc = look(g, &v, err);
+		if (rc == AUC_OK)
+			search(&v, job, &best);
 	}
 	if (rc == AUC_OK && best.shape) {
 		v.shape = best.shape;
-		look(&v);
-		rc = make_plan(&v, job, &best, decision, err);
+		rc = look(g, &v, err);
+		if (rc == AUC_OK)
+			rc = make_plan(&v, job, &best, decision, err);
 	}
-	free(v.sum);
-	free(v.fit);
-	free(v.never);
 	return rc;
 }
 
@@ -71,23 +80,76 @@ static bool stands_for_many(const struct auc_market *m, unsigned server)
 	return m->servers[server].roles == AUC_ROLE_WORKER;
 }
 
-static void look(struct view *v)
+/* What V's shape finds, from before or anew. */
+static enum auc_code look(struct auc_pool_gang *g, struct view *v, struct auc_err *err)
 {
 	const struct auc_market *m = v->m;
+	struct auc_pool_gang_look *l;
+	unsigned i;
 
+	if (g->m != m)
+		g->n = 0;
+	g->m = m;
+	for (i = 0; i < g->n; i++)
+		if (!memcmp(g->looks[i].amount, v->shape->amount, m->ntres * sizeof(double)) &&
+		    !memcmp(g->looks[i].units, v->shape->units, m->ntres * sizeof(int64_t)))
+			break;
+	if (i == g->n) {
+		if (i == AUC_POOL_GANG_LOOKS)
+			i = g->next++ % AUC_POOL_GANG_LOOKS;
+		else
+			g->n++;
+		l = &g->looks[i];
+		if (!make_room(l, m)) {
+			g->n = 0;
+			return auc_err_set(err, AUC_ENOMEM, "no memory for a gang in a pool");
+		}
+		fill(l, m, v->shape);
+	}
+	v->at = &g->looks[i];
+	return AUC_OK;
+}
+
+static bool make_room(struct auc_pool_gang_look *l, const struct auc_market *m)
+{
+	size_t cells = (size_t)m->nservers * (m->slots + 1) + 1;
+	double *sum;
+	int64_t *fit;
+
+	if (cells <= l->cells)
+		return true;
+	sum = realloc(l->sum, cells * sizeof(*sum));
+	l->sum = sum ? sum : l->sum;
+	fit = realloc(l->fit, 2 * cells * sizeof(*fit));
+	if (fit) {
+		l->fit = fit;
+		l->from = fit + cells;
+	}
+	if (!sum || !fit)
+		return false;
+	l->cells = cells;
+	return true;
+}
+
+static void fill(struct auc_pool_gang_look *l, const struct auc_market *m,
+		 const struct auc_shape *shape)
+{
+	memcpy(l->amount, shape->amount, sizeof(l->amount));
+	memcpy(l->units, shape->units, sizeof(l->units));
 	for (unsigned s = 0; s < m->nservers; s++) {
-		double *sum = v->sum + (size_t)s * (m->slots + 1);
-		int64_t *fit = v->fit + (size_t)s * (m->slots + 1);
+		size_t row = (size_t)s * (m->slots + 1);
+		double *sum = l->sum + row;
+		int64_t *fit = l->fit + row, *from = l->from + row;
 
-		v->never[s] = 0;
 		sum[0] = 0;
+		from[m->slots] = INT64_MAX;
 		for (unsigned t = 0; t < m->slots && stands_for_many(m, s); t++) {
 			size_t cell = auc_cell(m, t, s);
 			double price = 0;
 
-			fit[t] = v->shape->nodes;
+			fit[t] = INT64_MAX;
 			for (unsigned k = 0; k < m->ntres; k++) {
-				int64_t units = v->shape->units[k], left;
+				int64_t units = shape->units[k], left;
 
 				if (!units)
 					continue;
@@ -95,22 +157,23 @@ static void look(struct view *v)
 				fit[t] = left / units < fit[t] ? left / units : fit[t];
 				price += m->unit_price[auc_units(m, t, s) +
 						       (size_t)k * m->nservers] *
-					 v->shape->amount[k];
+					 shape->amount[k];
 			}
 			sum[t + 1] = sum[t] + price;
-			if (fit[t] < v->shape->nodes)
-				v->never[s] = t + 1;
 		}
+		for (unsigned t = m->slots; t-- > 0 && stands_for_many(m, s);)
+			from[t] = fit[t] < from[t + 1] ? fit[t] : from[t + 1];
 	}
 }
 
 /* Nodes for which SERVER has room in slot indices START to before END. */
 static int64_t room_of(const struct view *v, unsigned server, unsigned start, unsigned end)
 {
-	const int64_t *fit = v->fit + (size_t)server * (v->m->slots + 1);
+	size_t row = (size_t)server * (v->m->slots + 1);
+	const int64_t *fit = v->at->fit + row;
 	int64_t room = v->shape->nodes;
 
-	if (start >= v->never[server])
+	if (v->at->from[row + start] >= room)
 		return room;
 	for (unsigned t = start; t < end; t++)
 		room = fit[t] < room ? fit[t] : room;
@@ -130,7 +193,7 @@ static double cost_of(const struct view *v, const struct auc_job *job, unsigned 
 		double least = INFINITY;
 
 		for (unsigned s = 0; s < m->nservers; s++) {
-			const double *sum = v->sum + (size_t)s * (m->slots + 1);
+			const double *sum = v->at->sum + (size_t)s * (m->slots + 1);
 			double price = stands_for_many(m, s) ? sum[end] - sum[start] : INFINITY;
 
 			if (price > above && price < least)
@@ -139,7 +202,7 @@ static double cost_of(const struct view *v, const struct auc_job *job, unsigned 
 		if (isinf(least))
 			return INFINITY;
 		for (unsigned s = 0; s < m->nservers && left > 0; s++) {
-			const double *sum = v->sum + (size_t)s * (m->slots + 1);
+			const double *sum = v->at->sum + (size_t)s * (m->slots + 1);
 			int64_t n;
 
 			if (!stands_for_many(m, s) || sum[end] - sum[start] != least ||
