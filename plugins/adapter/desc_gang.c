@@ -155,16 +155,18 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
 {
 	struct auc_request q = AUC_REQUEST_OF(desc);
-	uint64_t tasks = auc_request_tasks(&q, slice->nnodes);
+	uint64_t tasks = auc_request_tasks(&q, slice->nnodes), least = AUC_GIVEN32(desc->min_nodes);
 	char *text;
 
 	/* What sbatch has counted for the least number of nodes. */
-	if (q.tasks && AUC_GIVEN32(desc->min_nodes) && desc->min_nodes != slice->nnodes) {
+	if (q.tasks && least && least != slice->nnodes &&
+	    q.tasks <= least * (q.tasks_per_node ? q.tasks_per_node : 1)) {
 		set_number(desc, "SLURM_NTASKS", tasks * slice->nnodes);
 		set_number(desc, "SLURM_NPROCS", tasks * slice->nnodes);
 		desc->num_tasks = (uint32_t)(tasks * slice->nnodes);
 	}
-	if (tasks > 1)
+	/* Of tasks that do not divide Slurm's variables would count as many on each. */
+	if (tasks > 1 && (q.tasks_per_node || q.tasks % slice->nnodes == 0))
 		desc->ntasks_per_node = (uint16_t)tasks;
 	desc->min_nodes = desc->max_nodes = slice->nnodes;
 	if (desc->shared) {
@@ -387,7 +389,8 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *
 	return 0;
 }
 
-/* Those from LEAST to MOST on which tasks and GPUs of the job are as many on each. */
+/* Those from LEAST to MOST on which tasks and GPUs of the job are as many on each; else LEAST, if
+ * only tasks do not divide. */
 static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
 			    uint64_t *counts, struct auc_reasons *why)
 {
@@ -401,11 +404,13 @@ static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_
 		if ((q->tasks > 1 && i > q->tasks) || (q->per_job && i > NODES_MAX / 100))
 			break;
 		skipped.len = 0;
-		if (auc_share_of(q, i, &share, &skipped))
+		if (!auc_share_of(q, i, &share, &skipped))
+			alone = i == least ? skipped : alone;
+		else if (q->tasks <= 1 || q->tasks_per_node || q->tasks % i == 0)
 			counts[n++] = i;
-		else if (i == least)
-			alone = skipped;
 	}
+	if (!n && !alone.len)
+		counts[n++] = least;
 	/* Why it does not fit on the fewest, if it fits nowhere. */
 	if (!n && alone.len)
 		auc_reasons_add(why, "%s", alone.text);

@@ -36,12 +36,13 @@ bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_s
 	     auc_share_add(share, q->per_job, 1, (double)nodes, why);
 	if (!ok)
 		return false;
-	if (q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
+	/* Slurm would decide which node has fewer GPUs. */
+	if (q->tasks_per_gpu && q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
 		auc_reasons_add(
 			why,
-			"--ntasks=%u: on %llu nodes, expected as many tasks on each (--nodes or "
-			"--ntasks-per-node)",
-			q->tasks, (unsigned long long)nodes);
+			"--ntasks-per-gpu=%u: %u tasks on %llu nodes, expected as many on each "
+			"(--nodes or --ntasks-per-node)",
+			q->tasks_per_gpu, q->tasks, (unsigned long long)nodes);
 		return false;
 	}
 	if (q->tasks_per_gpu && !add_task_gpus(q, tasks, share, why))
@@ -121,7 +122,7 @@ uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes)
 {
 	if (q->tasks_per_node)
 		return q->tasks_per_node;
-	return q->tasks > nodes ? q->tasks / nodes : 1;
+	return q->tasks > nodes ? (q->tasks + nodes - 1) / nodes : 1;
 }
 
 bool auc_share_add(struct auc_node_share *share, const char *text, double times, double divided,
@@ -156,9 +157,9 @@ bool auc_share_add(struct auc_node_share *share, const char *text, double times,
 			continue;
 		if (amount != (double)(int64_t)amount) {
 			auc_reasons_add(why,
-					"%s: %.15g on %.15g nodes, expected as many of each node "
-					"(--gpus-per-node)",
-					t->name, t->value, divided);
+					"%s: %.15g on %.15g nodes, expected as many of each node, "
+					"as in --gpus-per-node=%lld",
+					t->name, t->value, divided, (long long)auc_ceil(amount));
 			return false;
 		}
 		set_amount(share, t->name, auc_share_amount(share, t->name, 0) + amount);

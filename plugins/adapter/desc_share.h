@@ -67,7 +67,7 @@ bool auc_share_add(struct auc_node_share *share, const char *text, double times,
 		   struct auc_reasons *why);
 /* Of NAME; of a name of LEN bytes with all of its types. LEN 0: as it is. */
 double auc_share_amount(const struct auc_node_share *share, const char *name, size_t len);
-/* Tasks on each of NODES nodes. */
+/* Tasks on each of NODES nodes; the most on any, if they do not divide. */
 uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes);
 /* True if pn_min_memory of INFO, a loaded record, need not be what its job asks for. */
 bool auc_memory_is_hidden(const slurm_job_info_t *info);

@@ -121,7 +121,7 @@ output()
 	run ! as alice sbatch --bid=3000 -N2 -t1 --exclusive=user --licenses=x --wrap true
 	[[ $output == *"--exclusive=user or mcs, --licenses cannot be combined with a bid"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus=3 --wrap true
-	[[ $output == *"gpu: 3 on 2 nodes, expected as many of each node (--gpus-per-node)"* ]]
+	[[ $output == *"gpu: 3 on 2 nodes, expected as many of each node, as in --gpus-per-node=2"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus-per-node=h100:1 --wrap true
 	[[ $output == *"no node for sale has a 'gpu:h100', expected one of gpu:v100"* ]]
 	run ! as alice sbatch --bid=3000 -N5 -t1 --mem=100 --wrap true

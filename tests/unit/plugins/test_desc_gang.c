@@ -252,6 +252,52 @@ static void test_whole_nodes(void **state)
 	has(1, 2, 2, 100, "gpu", 0);
 }
 
+/* Each node is bought as large as the one with the most tasks. */
+static void test_uneven(void **state)
+{
+	struct auc_slice slice = {.node = "n[1-2]",
+				  .partition = "p",
+				  .nnodes = 2,
+				  .cpus = 4,
+				  .mem_mb = 100,
+				  .minutes = 60,
+				  .gres = "gres:gpu:a100:2"};
+
+	(void)state;
+	/* --nodes=2 --ntasks=3 --cpus-per-task=2 --gpus-per-task=1 */
+	fresh(2);
+	desc.num_tasks = 3;
+	desc.cpus_per_task = 2;
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	has(1, 2, 4, 100, "gpu", 2);
+	desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
+	auc_desc_apply_gang(&desc, &slice, "{}");
+	assert_int_equal(desc.num_tasks, 3);
+	assert_int_equal(desc.ntasks_per_node, NO_VAL16);
+	assert_int_equal(desc.pn_min_cpus, 4);
+	release();
+	/* --nodes=2-3: where they divide, or else on the fewest. */
+	fresh(2);
+	desc.max_nodes = 3;
+	desc.num_tasks = 9;
+	has(1, 3, 3, 100, "gpu", 0);
+	desc.num_tasks = 7;
+	has(1, 2, 4, 100, "gpu", 0);
+	/* A table takes any number of nodes, which leaves the tasks as many as they are. */
+	bid.gang.nspeedup = 1;
+	strcpy(bid.gang.speedup[0].name, "3");
+	bid.gang.speedup[0].value = 3600;
+	has(1, 3, 3, 100, "gpu", 0);
+	slice.node = "n[1-3]";
+	slice.nnodes = 3;
+	slice.cpus = 3;
+	*slice.gres = '\0';
+	auc_desc_apply_gang(&desc, &slice, "{}");
+	assert_int_equal(desc.num_tasks, 7);
+	assert_int_equal(desc.ntasks_per_node, NO_VAL16);
+	release();
+}
+
 static void test_alternatives(void **state)
 {
 	(void)state;
@@ -334,9 +380,6 @@ static void test_refused(void **state)
 	desc.num_tasks = 12;
 	desc.ntasks_per_node = 4;
 	refused("--ntasks=12 with --ntasks-per-node=4: that is 3 nodes, expected as many as");
-	fresh(2);
-	desc.num_tasks = 3;
-	refused("--ntasks=3: on 2 nodes");
 	if (AUC_TASKS_BOUND_CPUS) {
 		fresh(2);
 		desc.num_tasks = 4;
@@ -351,9 +394,14 @@ static void test_refused(void **state)
 		desc.pn_min_cpus = 5;
 		has(1, 2, 5, 100, "gpu", 0);
 	}
+	/* Slurm decides which node has fewer GPUs. */
 	fresh(2);
 	desc.tres_per_job = (char *)"gres:gpu:3";
-	refused("gpu: 3 on 2 nodes");
+	refused("gpu: 3 on 2 nodes, expected as many of each node, as in --gpus-per-node=2");
+	fresh(2);
+	desc.num_tasks = 3;
+	desc.ntasks_per_tres = 1;
+	refused("--ntasks-per-gpu=1: 3 tasks on 2 nodes, expected as many on each");
 	fresh(4);
 	desc.req_nodes = (char *)"n[1-3]";
 	refused("--nodelist: 3 nodes, expected as many as --nodes=4");
@@ -637,12 +685,12 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_nodes),  cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_kinds),        cmocka_unit_test(test_types),
-		cmocka_unit_test(test_apply_whole),  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_dependency),   cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_whole_nodes), cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_uneven),      cmocka_unit_test(test_alternatives),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
+		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
+		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
