@@ -27,6 +27,14 @@ ran_as_sold()
 {
 	wait_until 90 job_ended "$1"
 	wait_until 60 sacct_is "$1" State COMPLETED
+	wait_until 30 ran_where_sold "$1" || {
+		echo "sacct: $(sacct_field "$1" NodeList); receipt: $(receipt "$1")"
+		return 1
+	}
+}
+
+ran_where_sold()
+{
 	[ "$(scontrol show hostnames "$(sacct_field "$1" NodeList)" | paste -sd,)" = "$(gang_nodes "$1")" ]
 }
 
