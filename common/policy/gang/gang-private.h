@@ -120,7 +120,7 @@ unsigned auc_gang_count_open(struct auc_gang *g, const int16_t *open, size_t n, 
 /* gang_slots.c: prices. */
 /* Brings g->lowest to behind SLOT, which follows the last one. */
 void auc_gang_add_lowest(struct auc_gang *g, const struct kind *k, unsigned slot);
-/* No prices of K were added up. */
+/* Forgets g->sums: the kind or the cap is another one. */
 void auc_gang_begin_sums(struct auc_gang *g);
 /*
  * Of the places from c->first to before END, the servers that may be free from c->start on go to

@@ -37,7 +37,7 @@
 
 #define TIE   1e-11
 #define NEVER UINT32_MAX /* no server */
-#define FAR   16         /* sums of so many times what matters lose nothing that does */
+#define FAR   16         /* a sum of costs of so many times the value still tells ties (TIE) */
 
 static void search_kinds(struct auc_gang *g);
 static void search_kind(struct auc_gang *g, unsigned kind, uint64_t limit);
