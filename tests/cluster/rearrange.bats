@@ -9,33 +9,17 @@ setup_file()
 	rearrange_start --nodes edge1:partition=edge,cpus=8,mem=32000,gpus=v100:2 --nodes big1:partition=cloud,cpus=8,mem=32000,gpus=v100:2
 }
 
-# rearrange WORD: changes Rearrange= in auction.conf
-rearrange()
-{
-	sed -i -e '/^Rearrange=/d' -e "1i Rearrange=$1" "$SANDBOX_DIR/etc/auction.conf"
-	reconfigure
-	wait_until 30 auction_open
-}
-
-@test "what a sale leaves is cheaper: a job moves there, but with Rearrange=no, and runs there, also if slurmctld is killed meanwhile" {
-	rearrange no
+@test "what a sale leaves is cheaper: a job moves there, and runs there, also if slurmctld is killed meanwhile" {
 	# The whole of edge1. The job is left the cloud, for which there are many bids.
-	first=$(bid bob 2 100 200 250 --partition=edge -o /dev/null --wrap 'sleep 1')
+	first=$(bid bob 2 100 160 210 --partition=edge -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$first" sold
-	job=$(bid alice 1 1000 200 250 -o where.txt --wrap 'echo "$SLURMD_NODENAME"; sleep 8')
+	job=$(bid alice 1 1000 160 210 -o where.txt --wrap 'echo "$SLURMD_NODENAME"; sleep 8')
 	wait_until 30 receipt_state_is "$job" sold
 	[ "$(nodes_of "$job")" = big1 ]
 	payment=$(receipt_get "$job" .payment)
 	completion=$(receipt_get "$job" .completion)
-	crowd cloud 190
+	crowd cloud 150
 	as bob scancel "$first"
-	wait_until 60 settled "$first"
-	now=$EPOCHSECONDS
-	wait_until 30 eval '[ "$EPOCHSECONDS" -gt $((now + slot)) ]'
-	fresh_status
-	[ "$(nodes_of "$job")" = big1 ]
-
-	rearrange yes
 	wait_until 60 eval '[ "$(nodes_of "$job")" = edge1 ]'
 	[ "$(receipt_get "$job" .payment)" = "$payment" ]
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
