@@ -71,7 +71,7 @@ task_field()
 # Its receipt in the accounting, where the last task of an array is called "1_[6%1]" until it starts (26.05). task_receipt ARRAY TASK FILTER
 task_receipt()
 {
-	sacct -nPX -j "$1" -S 1970-01-02 -E now+1day -o JobID,AdminComment | grep -E "^$1_(\[$2(%[0-9]+)?]|$2)\|" | tail -n 1 | cut -d'|' -f2- | jq -r "$3"
+	in_receipt "$(sacct -nPX -j "$1" -S 1970-01-02 -E now+1day -o JobID,AdminComment | grep -E "^$1_(\[$2(%[0-9]+)?]|$2)\|" | tail -n 1 | cut -d'|' -f2-)" "$3"
 }
 
 task_receipt_is()

@@ -37,13 +37,13 @@ submitter()
 	[ "$(status '[.servers[].tres[] | .capacity as $c | .runs[] | select(.[2] > $c)] | length')" = 0 ]
 	for job in $jobs; do
 		wait_until 240 settled "$job"
-		[ "$(database_receipt "$job" .why)" = completed ] || { database_receipt "$job" .; return 1; }
+		read -r why start node < <(database_receipt "$job" '"\(.why) \(.start * .slot_seconds) \(.plan[0].ps | keys[0])"')
+		[ "$why" = completed ] || { database_receipt "$job" .; return 1; }
 		# Begun in its slot, on the node that was sold.
 		began=$(date -d "$(sacct_field "$job" Start)" +%s)
-		start=$(database_receipt "$job" '.start * .slot_seconds')
 		[ "$began" -ge "$start" ]
 		[ "$began" -le $((start + late)) ] || { echo "job $job began $((began - start)) s late"; return 1; }
-		[ "$(sacct_field "$job" NodeList)" = "$(database_receipt "$job" '.plan[0].ps | keys[0]')" ]
+		[ "$(sacct_field "$job" NodeList)" = "$node" ]
 	done
 	fresh_status
 	wait_until 60 status_is .totals.live 0

@@ -54,18 +54,33 @@ status()
 	jq -r "$1" "$SANDBOX_DIR/state/auction/status.json"
 }
 
+# status_is FILTER TEXT. A file that did not have it is not asked again.
 status_is()
 {
-	[ "$(status "$1")" = "$2" ]
+	local text
+
+	text=$(< "$SANDBOX_DIR/state/auction/status.json")
+	[ "$1 $2 $text" != "${status_was_not-}" ] || return 1
+	[ "$(jq -r "$1" <<< "$text")" != "$2" ] || return 0
+	status_was_not="$1 $2 $text"
+	return 1
 }
 
 # Waits for a status.json that is written from now on: it follows changes within a second or so.
 fresh_status()
 {
-	local now
+	wait_until 30 status_after "${EPOCHREALTIME/[.,]/}"
+}
 
-	now=$(date +%s.%N)
-	wait_until 30 eval '[ "$(status ".time > '"$now"'")" = true ]'
+# status_after MICROSECONDS
+status_after()
+{
+	local text fraction
+
+	text=$(< "$SANDBOX_DIR/state/auction/status.json")
+	[[ $text =~ \"time\":([0-9]+)\.?([0-9]*) ]] || return
+	fraction=${BASH_REMATCH[2]}000000
+	[ "${BASH_REMATCH[1]}${fraction:0:6}" -gt "$1" ]
 }
 
 # Bids are taken: not while it starts, nor in the second or so after partitions have changed.
@@ -138,7 +153,7 @@ hold_stop()
 # The receipt in the accounting database. database_receipt JOB FILTER
 database_receipt()
 {
-	sacct_field "$1" AdminComment | jq -r "$2"
+	in_receipt "$(sacct_field "$1" AdminComment)" "$2"
 }
 
 database_receipt_is()
@@ -154,12 +169,20 @@ settled()
 # Unix time of the plan's first slot and after its last. plan_start JOB
 plan_start()
 {
-	receipt_get "$1" '.start * .slot_seconds'
+	plan_time "$1" .start
 }
 
 plan_end()
 {
-	receipt_get "$1" '.completion * .slot_seconds'
+	plan_time "$1" .completion
+}
+
+plan_time()
+{
+	local text
+
+	text=$(receipt "$1")
+	[ -z "$text" ] || echo $(($(in_receipt "$text" "$2") * $(in_receipt "$text" .slot_seconds)))
 }
 
 # The nodes that a job's workers are to have. nodes_of JOB
