@@ -148,7 +148,10 @@ job_state()
 # job_is JOB STATE[|STATE...]
 job_is()
 {
-	[[ $(job_state "$1") =~ ^($2)$ ]]
+	local text
+
+	text=" $(scontrol -o show job "$1")" || true
+	[[ $text =~ \ JobState=([^\ ]*) && ${BASH_REMATCH[1]} =~ ^($2)$ ]]
 }
 
 job_ended()
@@ -167,7 +170,10 @@ sacct_field()
 
 sacct_is()
 {
-	[[ $(sacct_field "$1" "$2") =~ ^($3)$ ]]
+	local rows
+
+	rows=$(sacct -nPXD -S now-1day -j "$1" -o "$2") || true
+	[[ ${rows##*$'\n'} =~ ^($3)$ ]]
 }
 
 # --- receipts ------------------------------------------------------------------------------------------------------------------
@@ -216,7 +222,9 @@ receipt_state_is()
 {
 	local text
 
-	text=$(receipt "$1")
+	text=$(scontrol show job "$1") || true
+	[[ $text =~ $'\n'\ *AdminComment=([^$'\n']*) ]] || return
+	text=${BASH_REMATCH[1]}
 	in_state "$text" "$2" || { [ "$2" = sold ] && { in_state "$text" running || in_state "$text" settled; }; }
 }
 

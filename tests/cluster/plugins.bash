@@ -163,7 +163,7 @@ database_receipt_is()
 
 settled()
 {
-	in_state "$(sacct_field "$1" AdminComment)" settled
+	sacct_is "$1" AdminComment '.*"state":"settled".*'
 }
 
 # Unix time of the plan's first slot and after its last. plan_start JOB
