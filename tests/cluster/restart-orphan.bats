@@ -30,6 +30,13 @@ silent_for_2s()
 	[ $((EPOCHSECONDS - $(stat -c %Y "$SANDBOX_DIR/home/alice/$1"))) -ge 2 ]
 }
 
+# slurmctld, which does not run, comes back with the jobs of that file.
+forget()
+{
+	cp "$1" "$SANDBOX_DIR/state/job_state"
+	rm -f "$SANDBOX_DIR/state/job_state.old"
+}
+
 # Somebody else buys NODES, as soon as anybody can: its number into $next. buys FILE NODES
 buys()
 {
@@ -64,8 +71,7 @@ buys()
 	sandbox stop slurmctld --kill
 	touch "$SANDBOX_DIR/home/bob/away.txt"
 	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/twice.txt"
-	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
-	rm -f "$SANDBOX_DIR/state/job_state.old"
+	forget "$BATS_TEST_TMPDIR/job_state"
 	# Its nodes tell some seconds after slurmctld answers.
 	sandbox start slurmctld &
 	starter=$!
@@ -92,4 +98,37 @@ buys()
 	[ "$(database_receipt "$forgotten" .why)" != not_launched ]
 	! sinfo -hN -o '%N %T' | grep -E 'drain|down|maint' || false
 	[ -z "$(scontrol -o show reservation | grep auction-settling)" ]
+}
+
+@test "a job that began after its plan was put off, and is forgotten, may begin again" {
+	local since
+
+	[[ $(slurmctld -V) == *" "2[2-4].* ]] || skip "this slurmctld lets a node register that has a job's number still"
+	late=$(submit bob --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -b now+20 -o late.txt --open-mode=append \
+		--wrap 'echo began; while [ ! -e gone.txt ]; do sleep 0.1; done; echo ended')
+	since=$(date +%s.%N)
+	wait_until 30 receipt_state_is "$late" sold
+	wait_until 20 jobs_saved "$since"
+	job_is "$late" PENDING || skip "slurmctld saves its jobs too late here"
+	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
+	wait_until 60 grep -q began "$SANDBOX_DIR/home/bob/late.txt"
+	sandbox stop slurmctld --kill
+	touch "$SANDBOX_DIR/home/bob/gone.txt"
+	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/late.txt"
+	# The next slurmctld puts the plan off and dies before it has heard of the node.
+	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmd-node6.pid")"
+	forget "$BATS_TEST_TMPDIR/job_state"
+	sandbox start slurmctld &
+	starter=$!
+	wait_until 60 log_has "job $late: what it missed (outage) comes later"
+	sandbox stop slurmctld --kill
+	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmd-node6.pid")"
+	forget "$BATS_TEST_TMPDIR/job_state"
+	sandbox start slurmctld
+	wait $starter || true
+
+	wait_until 150 settled "$late"
+	[ "$(paste -sd' ' "$SANDBOX_DIR/home/bob/late.txt")" = 'began ended began ended' ]
+	[ "$(database_receipt "$late" .why)" = completed ]
+	! sinfo -hN -o '%N %T' | grep -E 'drain|down|maint' || false
 }

@@ -42,6 +42,7 @@ static unsigned last_begun(const struct auc_task *t, double began);
 static bool is_known(const struct auc_task *t, unsigned part);
 static bool runs(const struct auc_exec_job *j);
 static bool runs_on(const slurm_job_info_t *info, const struct auc_part *p);
+static bool was_due(const slurm_job_info_t *info, double began);
 static void suspect_parts(struct auc_agent *a, uint32_t job, const struct auc_task *t,
 			  unsigned part, bool before);
 static void suspect_nodes(struct auc_agent *a, uint32_t job, const char *ranges);
@@ -57,6 +58,10 @@ void auc_orphans_see(struct auc_agent *a, const struct auc_task *t)
 	double began = a->since + a->clock;
 	unsigned lead = last_begun(t, began);
 
+	/* Its plan was put off, and it may have begun where it was before Slurm was told. */
+	if (t->lead && !a->heard && t->exec.nparts && t->parts[lead].start > began &&
+	    was_due(t->lead, began))
+		suspect_nodes(a, AUC_INFO_JOB_ID(t->lead), t->lead->req_nodes);
 	for (unsigned i = 0; i < t->exec.nparts && !a->heard; i++) {
 		const struct auc_part *p = &t->parts[i];
 		const struct auc_exec_job *j = &t->exec.jobs[p->lead ? 0 : i];
@@ -81,7 +86,7 @@ void auc_orphans_see_record(struct auc_agent *a, const slurm_job_info_t *info)
 	if (a->heard)
 		return;
 	if (auc_job_pending(info)
-		    ? (double)info->eligible_time > began || info->job_state & JOB_COMPLETING
+		    ? !was_due(info, began)
 		    : !auc_job_finished(info) || (info->nodes && info->nodes[0]) ||
 			      (double)info->end_time < began - RECENT)
 		dismiss(a, job);
@@ -237,6 +242,13 @@ static bool runs_on(const slurm_job_info_t *info, const struct auc_part *p)
 	if (list)
 		slurm_hostlist_destroy(list);
 	return is;
+}
+
+/* True if slurmctld could begin it, and does not say that it did. */
+static bool was_due(const slurm_job_info_t *info, double began)
+{
+	return auc_job_pending(info) && (double)info->eligible_time <= began &&
+	       !(info->job_state & JOB_COMPLETING);
 }
 
 /* JOB may be on the nodes of PART; with BEFORE, also of the lead's parts before that. */
