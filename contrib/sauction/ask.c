@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,9 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 	snprintf(question, sizeof(question), "quote=%s", what);
 	setenv(auc_bid_keys[0].env, question, 1);
 	in = ask_run(sbatch, STDERR_FILENO, &pid);
-	while (in && getline(&line, &size, in) > 0) {
+	if (!in)
+		return NULL;
+	while (getline(&line, &size, in) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		p = strstr(line, "auction: {");
 		if (p && !o) {
@@ -43,10 +47,8 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 			told = strdup(line);
 		}
 	}
-	if (in)
-		fclose(in);
-	if (in)
-		ask_end(pid);
+	fclose(in);
+	ask_end(pid);
 	if (!o)
 		fail("%s", told ? told : "sbatch says nothing");
 	free(told);
@@ -56,26 +58,27 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 
 FILE *ask_run(const char *const *argv, int stream, pid_t *pid)
 {
-	int fd[2];
-	FILE *in;
+	posix_spawn_file_actions_t actions;
+	FILE *in = NULL;
+	int fd[2], rc;
 
-	if (pipe(fd)) {
+	if (pipe2(fd, O_CLOEXEC)) {
 		fail("pipe: %s", strerror(errno));
 		return NULL;
 	}
-	*pid = fork();
-	if (!*pid) {
-		dup2(fd[1], stream);
-		close(fd[0]);
-		close(fd[1]);
-		execvp(argv[0], (char *const *)argv);
-		fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
-		_exit(127);
+	rc = posix_spawn_file_actions_init(&actions);
+	if (!rc) {
+		rc = posix_spawn_file_actions_adddup2(&actions, fd[1], stream);
+		if (!rc)
+			rc = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv,
+					  environ);
+		posix_spawn_file_actions_destroy(&actions);
 	}
 	close(fd[1]);
-	in = *pid > 0 ? fdopen(fd[0], "r") : NULL;
+	if (!rc && !(in = fdopen(fd[0], "r")))
+		rc = errno;
 	if (!in) {
-		fail("%s: %s", argv[0], strerror(errno));
+		fail("%s: %s", argv[0], strerror(rc));
 		close(fd[0]);
 	}
 	return in;

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "input/conf.h"
+#include "sauction/given.h"
 #include "sauction/sauction.h"
 
 enum {
@@ -33,27 +34,54 @@ enum {
 	OPT_HELP
 };
 
-static const struct {
+#define TABLE "format,noheader,parsable,json,csv"
+
+static const struct command {
 	const char *name;
 	int (*run)(const struct sauction *s, int argc, char **argv);
-	bool no_dir; /* needs no spool directory */
+	const char *takes; /* the names of its options */
 } commands[] = {
-	{"grant", command_grant, false},     {"correct", command_correct, false},
-	{"state", command_state, false},     {"money", command_money, false},
-	{"sales", command_sales, false},     {"pause", command_pause, false},
-	{"resume", command_resume, false},   {"spool", command_spool, false},
-	{"explain", command_explain, false}, {"report", command_report, true},
+	{"grant", command_grant, "id,wait,spool"},
+	{"correct", command_correct, "id,wait,spool"},
+	{"state", command_state, TABLE ",spool"},
+	{"money", command_money, TABLE ",spool"},
+	{"sales", command_sales, TABLE ",spool"},
+	{"pause", command_pause, "spool"},
+	{"resume", command_resume, "spool"},
+	{"spool", command_spool, "spool"},
+	{"explain", command_explain, "json,spool"},
+	{"report", command_report, TABLE ",by,focus,since,until"},
 };
 
+static const struct option options[] = {
+	{"format", required_argument, NULL, 'o'},
+	{"noheader", no_argument, NULL, 'n'},
+	{"parsable", no_argument, NULL, 'P'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"csv", no_argument, NULL, OPT_CSV},
+	{"spool", required_argument, NULL, OPT_SPOOL},
+	{"id", required_argument, NULL, OPT_ID},
+	{"wait", required_argument, NULL, OPT_WAIT},
+	{"by", required_argument, NULL, OPT_BY},
+	{"focus", no_argument, NULL, OPT_FOCUS},
+	{"since", required_argument, NULL, OPT_SINCE},
+	{"until", required_argument, NULL, OPT_UNTIL},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static int run(struct sauction *s, const struct command *command, int argc, char **argv);
 static int options_parse(struct sauction *s, int argc, char **argv);
+static int options_refuse(const struct sauction *s, const struct command *command);
 static int take_option(struct sauction *s, int c);
 static void help(void);
+static bool is_of_refusals(const struct sauction *s);
 static int find_dir(struct sauction *s);
 
 int main(int argc, char **argv)
 {
 	struct sauction s = {.wait = 10, .by = "user"};
-	struct auc_err err;
 	int code;
 
 	auc_output_begin();
@@ -64,44 +92,60 @@ int main(int argc, char **argv)
 	argv += optind;
 	if (!argc)
 		return fail("a command is missing; sauction --help lists them");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(argv[0], commands[i].name))
-			continue;
-		/* Of refusals the status knows, of the rest sacct. */
-		if ((!commands[i].no_dir || !strcmp(s.by, "reason")) && find_dir(&s))
-			return EXIT_FAILURE;
-		code = commands[i].run(&s, argc - 1, argv + 1);
-		if (auc_output_end(&err) != AUC_OK)
-			return fail("%s", err.text);
-		return code;
-	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[0], commands[i].name))
+			return run(&s, &commands[i], argc - 1, argv + 1);
 	return fail("'%s': no such command; sauction --help lists them", argv[0]);
+}
+
+static int run(struct sauction *s, const struct command *command, int argc, char **argv)
+{
+	bool of_spool = command->run != command_report || is_of_refusals(s);
+	struct auc_err err;
+	int code = options_refuse(s, command);
+
+	if (!code && of_spool)
+		code = find_dir(s);
+	if (!code)
+		code = command->run(s, argc, argv);
+	if (auc_output_end(&err) != AUC_OK)
+		return fail("%s", err.text);
+	return code;
+}
+
+/* Of refusals the status knows, of the rest of a report sacct. */
+static bool is_of_refusals(const struct sauction *s)
+{
+	return !strcmp(s->by, "reason");
+}
+
+/* What would change nothing. An exit code. */
+static int options_refuse(const struct sauction *s, const struct command *command)
+{
+	const char *takes = command->takes, *what = command->name;
+
+	if (command->run == command_report && is_of_refusals(s)) {
+		takes = TABLE ",by,spool";
+		what = "report --by=reason";
+	} else if (command->run == command_report && s->focus) {
+		takes = TABLE ",focus,since,until";
+		what = "report --focus";
+	}
+	if (given_refuse(options, s->given, takes, what) ||
+	    given_one_of(options, s->given, "json,csv,parsable") ||
+	    given_one_of(options, s->given, "json,noheader"))
+		return EXIT_FAILURE;
+	return EXIT_SUCCESS;
 }
 
 /* Returns an exit code, or -1 to go on. */
 static int options_parse(struct sauction *s, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"format", required_argument, NULL, 'o'},
-		{"noheader", no_argument, NULL, 'n'},
-		{"parsable", no_argument, NULL, 'P'},
-		{"json", no_argument, NULL, OPT_JSON},
-		{"csv", no_argument, NULL, OPT_CSV},
-		{"spool", required_argument, NULL, OPT_SPOOL},
-		{"id", required_argument, NULL, OPT_ID},
-		{"wait", required_argument, NULL, OPT_WAIT},
-		{"by", required_argument, NULL, OPT_BY},
-		{"focus", no_argument, NULL, OPT_FOCUS},
-		{"since", required_argument, NULL, OPT_SINCE},
-		{"until", required_argument, NULL, OPT_UNTIL},
-		{"version", no_argument, NULL, 'V'},
-		{"help", no_argument, NULL, OPT_HELP},
-		{NULL, 0, NULL, 0},
-	};
 	struct auc_err err;
 	int c, code;
 
 	while ((c = getopt_long(argc, argv, "o:nPV", options, NULL)) != -1) {
+		s->given |= given_bit(options, c);
 		if (c == OPT_WAIT) {
 			if (auc_parse_number(optarg, 0, 86400, &s->wait, "--wait", &err) != AUC_OK)
 				return fail("%s", err.text);

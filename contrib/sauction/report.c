@@ -5,18 +5,17 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
 #include "base/json.h"
 #include "ledger/receipt.h"
+#include "sauction/ask.h"
 #include "sauction/sauction.h"
 
 enum { USER, ACCOUNT, PARTITION, MONTH, GPU, NKEYS };
@@ -49,7 +48,7 @@ static int print(struct report *r, const struct sauction *s);
 int command_report(const struct sauction *s, int argc, char **argv)
 {
 	struct report r = {.focus = s->focus};
-	int code, status = 0;
+	int code, status;
 	pid_t pid;
 	FILE *in;
 
@@ -67,8 +66,7 @@ int command_report(const struct sauction *s, int argc, char **argv)
 		return EXIT_FAILURE;
 	code = read_jobs(&r, in);
 	fclose(in);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = ask_end(pid);
 	if (!code && status)
 		code = fail("sacct failed; it must be in PATH and reach slurmdbd");
 	if (!code)
@@ -111,27 +109,8 @@ static FILE *run_sacct(const struct sauction *s, pid_t *pid)
 			      "-E",    s->until ? s->until : "now+3650days",
 			      "-o",    "JobID,User,Account,Partition,Submit,AdminComment",
 			      NULL};
-	int fd[2];
 
-	if (pipe(fd)) {
-		fail("pipe: %s", strerror(errno));
-		return NULL;
-	}
-	*pid = fork();
-	if (!*pid) {
-		dup2(fd[1], STDOUT_FILENO);
-		close(fd[0]);
-		close(fd[1]);
-		execvp(argv[0], (char *const *)argv);
-		fail("sacct: %s", strerror(errno));
-		_exit(127);
-	}
-	close(fd[1]);
-	if (*pid > 0)
-		return fdopen(fd[0], "r");
-	fail("fork: %s", strerror(errno));
-	close(fd[0]);
-	return NULL;
+	return ask_run(argv, STDOUT_FILENO, pid);
 }
 
 static int read_jobs(struct report *r, FILE *in)

@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sauction/rows.h"
 
 struct sauction {
 	const char *spool, *id, *by, *since, *until;
-	bool focus; /* report: one line for each job, with the columns of FOCUS */
+	uint64_t given; /* options: given.h */
+	bool focus;     /* report: one line for each job, with the columns of FOCUS */
 	struct rows_options table;
 	double wait; /* seconds */
 	char dir[4096];

@@ -25,6 +25,7 @@
 #include "input/bid.h"
 #include "ledger/receipt.h"
 #include "sauction/ask.h"
+#include "sauction/given.h"
 #include "sauction/rows.h"
 #include "sbid/block.h"
 #include "sbid/profile.h"
@@ -32,12 +33,14 @@
 #define ARGS_MAX 256
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 #define LETTERS  "A:o:nPV"
+#define TABLE    "format,noheader,parsable,json"
 
 enum { OPT_JSON = 256, OPT_SINCE, OPT_HELP };
 
 struct sbid {
 	struct rows_options table;
 	const char *since, *account;
+	uint64_t given; /* options: given.h */
 };
 
 /* One row of sacct. */
@@ -75,12 +78,29 @@ static bool record_of(const char *line, const char *id);
 static const struct {
 	const char *name;
 	int (*run)(const struct sbid *s, int argc, char **argv);
-	bool has_options; /* of its own, and those of sbatch or salloc */
+	bool has_options;  /* of its own, and those of sbatch or salloc */
+	const char *takes; /* the names of options before these */
 } commands[] = {
-	{"list", command_list, false},      {"show", command_show, false},
-	{"why", command_why, false},        {"balance", command_balance, false},
-	{"cancel", command_cancel, false},  {"quote", command_quote, true},
-	{"profile", command_profile, true}, {"block", command_block, true},
+	{"list", command_list, false, TABLE ",since"},
+	{"show", command_show, false, TABLE},
+	{"why", command_why, false, TABLE ",account"},
+	{"balance", command_balance, false, TABLE ",account"},
+	{"cancel", command_cancel, false, ""},
+	{"quote", command_quote, true, "json"},
+	{"profile", command_profile, true, "json"},
+	{"block", command_block, true, "json"},
+};
+
+static const struct option options[] = {
+	{"account", required_argument, NULL, 'A'},
+	{"format", required_argument, NULL, 'o'},
+	{"noheader", no_argument, NULL, 'n'},
+	{"parsable", no_argument, NULL, 'P'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"since", required_argument, NULL, OPT_SINCE},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
 };
 
 int main(int argc, char **argv)
@@ -107,6 +127,10 @@ int main(int argc, char **argv)
 		if (code >= 0)
 			return code;
 	}
+	if (given_refuse(options, s.given, commands[i].takes, name) ||
+	    given_one_of(options, s.given, "json,parsable") ||
+	    given_one_of(options, s.given, "json,noheader"))
+		return EXIT_FAILURE;
 	argc -= optind;
 	argv += optind;
 	code = commands[i].run(&s, argc ? argc - 1 : 0, argv + 1);
@@ -119,21 +143,11 @@ int main(int argc, char **argv)
  * alone. */
 static int options_parse(struct sbid *s, int argc, char **argv, const char *letters)
 {
-	static const struct option options[] = {
-		{"account", required_argument, NULL, 'A'},
-		{"format", required_argument, NULL, 'o'},
-		{"noheader", no_argument, NULL, 'n'},
-		{"parsable", no_argument, NULL, 'P'},
-		{"json", no_argument, NULL, OPT_JSON},
-		{"since", required_argument, NULL, OPT_SINCE},
-		{"version", no_argument, NULL, 'V'},
-		{"help", no_argument, NULL, OPT_HELP},
-		{NULL, 0, NULL, 0},
-	};
 	struct auc_err err;
 	int c;
 
 	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+		s->given |= given_bit(options, c);
 		switch (c) {
 		case 'A':
 			s->account = optarg;
@@ -214,11 +228,13 @@ static int command_profile(const struct sbid *s, int argc, char **argv)
 
 static int command_block(const struct sbid *s, int argc, char **argv)
 {
+	bool is_help = argc && !strcmp(argv[0], "--help");
 	const char *words[ARGS_MAX];
 	int n;
 
-	if (!block_is_quote(argc, argv))
-		return block_command(argc, argv);
+	if (!block_is_quote(argc, argv) || is_help)
+		return s->table.json && !is_help ? fail("--json: block takes it with --quote only")
+						 : block_command(argc, argv);
 	n = block_words(argc, argv, words, ARGS_MAX - 1);
 	return n < 0 ? EXIT_FAILURE : command_quote(s, n, (char **)words);
 }
@@ -658,7 +674,11 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		sbatch[i + 2] = argv[i];
 	in = ask_run(sbatch, STDERR_FILENO, &pid);
-	while (in && getline(&line, &size, in) > 0) {
+	if (!in) {
+		json_object_put(list);
+		return EXIT_FAILURE;
+	}
+	while (getline(&line, &size, in) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		p = strstr(line, "auction: ");
 		/* What else sbatch says is that this was no submission, or what was wrong. */
@@ -675,10 +695,8 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 			fprintf(stderr, "%s\n", line);
 	}
 	free(line);
-	if (in)
-		fclose(in);
-	if (in)
-		ask_end(pid);
+	fclose(in);
+	ask_end(pid);
 	if (s->table.json)
 		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
 	json_object_put(list);

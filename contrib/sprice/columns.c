@@ -220,6 +220,22 @@ static double number_of(struct json_object *v)
 		       : NAN;
 }
 
+const char *shape_partition(struct json_object *shape)
+{
+	const char *name = status_text(status_within(shape, "soonest"), "partition");
+
+	return *name ? name : status_text(shape, "partition");
+}
+
+const char *shape_type(struct json_object *shape)
+{
+	const char *type = status_text(shape, "type");
+
+	if (*type)
+		return type;
+	return status_number(shape, "gpus") > 0 ? "gpu" : "cpu";
+}
+
 bool status_slot(struct json_object *status, int64_t *slot)
 {
 	double time = status_number(status, "time");

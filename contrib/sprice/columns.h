@@ -49,6 +49,9 @@ const char *status_text(struct json_object *o, const char *key);
 double status_number(struct json_object *o, const char *key);
 /* The same of a list's item; NAN if LIST is none. */
 double status_item(struct json_object *list, size_t i);
+/* The partition of a board's SHAPE, "" if it is free to use any, and what it is counted by. */
+const char *shape_partition(struct json_object *shape);
+const char *shape_type(struct json_object *shape);
 /* The slot in which STATUS was written; false: it has no time that makes sense. */
 bool status_slot(struct json_object *status, int64_t *slot);
 

@@ -12,6 +12,7 @@
 #include "auction/memory/price_log.h"
 #include "base/json.h"
 #include "sprice/columns.h"
+#include "sprice/filter.h"
 #include "sprice/history.h"
 #include "sprice/picture.h"
 

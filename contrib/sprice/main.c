@@ -29,6 +29,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "sauction/ask.h"
+#include "sauction/given.h"
 #include "sprice/metrics.h"
 #include "sprice/show.h"
 #include "ledger/spool.h"
@@ -48,14 +49,47 @@ enum {
 	OPT_HELP
 };
 
+/* Names of options. */
+#define TABLE "format,noheader,parsable,file,watch,"
+#define VIEWS "nodes,times,board,sales,totals,classes,learning"
+
 struct options {
 	struct show show;
 	const char *file, *spool;
 	bool json, metrics;
-	double watch; /* seconds; 0: once */
+	double watch;   /* seconds; 0: once */
+	uint64_t given; /* sauction/given.h */
+};
+
+static const struct option options[] = {
+	{"file", required_argument, NULL, 'f'},
+	{"format", required_argument, NULL, 'o'},
+	{"noheader", no_argument, NULL, 'n'},
+	{"parsable", no_argument, NULL, 'P'},
+	{"nodes", no_argument, NULL, 'N'},
+	{"times", no_argument, NULL, 'T'},
+	{"heat", no_argument, NULL, 'H'},
+	{"board", no_argument, NULL, OPT_BOARD},
+	{"history", optional_argument, NULL, OPT_HISTORY},
+	{"bid", required_argument, NULL, OPT_BID},
+	{"partition", required_argument, NULL, 'p'},
+	{"gpu", required_argument, NULL, 'g'},
+	{"watch", optional_argument, NULL, OPT_WATCH},
+	{"plot", required_argument, NULL, OPT_PLOT},
+	{"sales", no_argument, NULL, 's'},
+	{"totals", no_argument, NULL, 't'},
+	{"classes", no_argument, NULL, 'c'},
+	{"learning", no_argument, NULL, 'l'},
+	{"json", no_argument, NULL, OPT_JSON},
+	{"metrics", no_argument, NULL, OPT_METRICS},
+	{"spool", required_argument, NULL, OPT_SPOOL},
+	{"version", no_argument, NULL, 'V'},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0},
 };
 
 static int options_parse(struct options *o, int argc, char **argv);
+static int options_refuse(const struct options *o);
 static int take_option(struct options *o, int c);
 static int take_history(struct options *o, const char *period);
 static int show_once(const struct options *o);
@@ -105,8 +139,6 @@ static int show_once(const struct options *o)
 		return EXIT_FAILURE;
 	if (o->json)
 		puts(json_object_to_json_string_ext(status, JSON_C_TO_STRING_PRETTY));
-	else if (o->metrics && o->show.view == VIEW_HISTORY)
-		code = fail("--metrics: not with --history");
 	else if (o->metrics && status_within(status, "servers") == NULL &&
 		 !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
 		code = fail(
@@ -143,36 +175,11 @@ static int watch(const struct options *o)
 /* Returns an exit code, or -1 to go on. */
 static int options_parse(struct options *o, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"file", required_argument, NULL, 'f'},
-		{"format", required_argument, NULL, 'o'},
-		{"noheader", no_argument, NULL, 'n'},
-		{"parsable", no_argument, NULL, 'P'},
-		{"nodes", no_argument, NULL, 'N'},
-		{"times", no_argument, NULL, 'T'},
-		{"heat", no_argument, NULL, 'H'},
-		{"board", no_argument, NULL, OPT_BOARD},
-		{"history", optional_argument, NULL, OPT_HISTORY},
-		{"bid", required_argument, NULL, OPT_BID},
-		{"partition", required_argument, NULL, 'p'},
-		{"gpu", required_argument, NULL, 'g'},
-		{"watch", optional_argument, NULL, OPT_WATCH},
-		{"plot", required_argument, NULL, OPT_PLOT},
-		{"sales", no_argument, NULL, 's'},
-		{"totals", no_argument, NULL, 't'},
-		{"classes", no_argument, NULL, 'c'},
-		{"learning", no_argument, NULL, 'l'},
-		{"json", no_argument, NULL, OPT_JSON},
-		{"metrics", no_argument, NULL, OPT_METRICS},
-		{"spool", required_argument, NULL, OPT_SPOOL},
-		{"version", no_argument, NULL, 'V'},
-		{"help", no_argument, NULL, OPT_HELP},
-		{NULL, 0, NULL, 0},
-	};
 	struct auc_err err;
 	int c, code;
 
 	while ((c = getopt_long(argc, argv, "f:o:hnNTHp:g:PsctlV", options, NULL)) != -1) {
+		o->given |= given_bit(options, c == 'h' ? 'n' : c);
 		switch (c) {
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
@@ -196,11 +203,47 @@ static int options_parse(struct options *o, int argc, char **argv)
 		return fail("'%s': no argument was expected", argv[optind]);
 	if (o->file && !*o->file)
 		return fail("--file=: expected the name of a file");
-	if (o->show.bid >= 0 && o->show.view != VIEW_HISTORY)
-		return fail("--bid: expected with --history only");
 	if (o->spool && !*o->spool)
 		return fail("--spool=: expected the name of a directory");
-	return -1;
+	if (o->show.bid >= 0 && o->show.view != VIEW_HISTORY)
+		return fail("--bid: expected with --history only");
+	return options_refuse(o) ? EXIT_FAILURE : -1;
+}
+
+/* What would change nothing. An exit code. */
+static int options_refuse(const struct options *o)
+{
+	const char *takes, *what = "a table without prices";
+	enum view view = o->show.view;
+
+	if (o->spool) {
+		takes = "spool";
+		what = "--spool";
+	} else if (o->metrics) {
+		takes = "metrics,file,watch";
+		what = "--metrics";
+	} else if (o->json) {
+		takes = "json,file,watch,history," VIEWS;
+		what = "--json";
+	} else if (o->show.plot) {
+		takes = "plot,file,watch,partition,gpu,history";
+		what = "--plot";
+	} else if (o->show.heat) {
+		takes = "heat,file,watch,partition,gpu,history,noheader";
+		what = "--heat";
+	} else if (view == VIEW_SALES || view == VIEW_TOTALS || view == VIEW_LEARNING) {
+		takes = TABLE VIEWS;
+	} else if (view == VIEW_HISTORY) {
+		takes = TABLE "history,bid,partition,gpu," VIEWS;
+		what = "--history";
+	} else {
+		takes = TABLE "partition,gpu," VIEWS;
+		what = "a table of present prices";
+	}
+	if (given_refuse(options, o->given, takes, what) ||
+	    given_one_of(options, o->given, "history," VIEWS))
+		return EXIT_FAILURE;
+	return EXIT_SUCCESS;
 }
 
 /* Those that only say something. Returns an exit code, or -1 to go on. */

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "sprice/columns.h"
+#include "sprice/filter.h"
 #include "sprice/picture.h"
 
 #define SHADES "_.:-=+*#%@" /* from free of charge to the dearest there is */

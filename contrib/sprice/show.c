@@ -17,6 +17,7 @@
 #include "auction/summary.h"
 #include "base/json.h"
 #include "sprice/columns.h"
+#include "sprice/filter.h"
 #include "sprice/history.h"
 #include "sprice/picture.h"
 #include "sprice/show.h"
@@ -39,7 +40,6 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 		      const char *preset);
 static int table_row(struct table *t, const struct row *row);
 static int show_summary(const struct show *s, struct json_object *status, struct row *row);
-static bool is_listed(const char *list, const char *name);
 static int add_summary(struct table *t, struct json_object *summary, struct row *row);
 static int add_times(struct table *t, struct json_object *summary, struct row *row);
 static int add_board(struct table *t, struct json_object *status, struct row *row);
@@ -143,6 +143,8 @@ int status_show(const struct show *s, struct json_object *status)
 	if (s->view >= VIEW_PRICES && !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))
 		return fail("this needs a status file, and slurmctld tells all users prices in "
 			    "short only; PublicStatus of auction.conf names a file for them");
+	if (s->view >= VIEW_BOARD && filter_check(s, status))
+		return EXIT_FAILURE;
 	switch (s->view) {
 	case VIEW_SUMMARY:
 	case VIEW_TIMES:
@@ -183,7 +185,9 @@ static int show_summary(const struct show *s, struct json_object *status, struct
 
 	if (!summary)
 		return fail("out of memory");
-	if (s->plot)
+	if (filter_check(s, summary))
+		code = EXIT_FAILURE;
+	else if (s->plot)
 		code = picture_plot(s, summary, s->plot);
 	else if (s->view == VIEW_HEAT)
 		code = picture_heat(s, summary);
@@ -195,26 +199,6 @@ static int show_summary(const struct show *s, struct json_object *status, struct
 				 "partition,gpu,nodes,units,free,now,next,low,when", add_summary);
 	json_object_put(summary);
 	return code;
-}
-
-bool show_has(const struct show *s, const char *partition, const char *tres)
-{
-	const char *gpu = strncmp(tres, "gpu:", 4) ? tres : tres + 4;
-
-	return (!s->partitions || is_listed(s->partitions, partition)) &&
-	       (!s->gpus || is_listed(s->gpus, gpu) || is_listed(s->gpus, tres));
-}
-
-static bool is_listed(const char *list, const char *name)
-{
-	size_t n;
-
-	for (const char *p = list; *p; p += n + (p[n] == ',')) {
-		n = strcspn(p, ",");
-		if (n == strlen(name) && !strncmp(p, name, n))
-			return true;
-	}
-	return false;
 }
 
 /* -- tables -- */
@@ -350,16 +334,9 @@ static int add_board(struct table *t, struct json_object *status, struct row *ro
 	for (size_t i = 0; json_object_is_type(list, json_type_array) &&
 			   i < json_object_array_length(list) && !code;
 	     i++) {
-		const char *type;
-
 		row->shape = json_object_array_get_idx(list, i);
-		row->partition = status_text(status_within(row->shape, "soonest"), "partition");
-		if (!*row->partition)
-			row->partition = status_text(row->shape, "partition");
-		type = status_text(row->shape, "type");
-		if (!*type)
-			type = status_number(row->shape, "gpus") > 0 ? "gpu" : "cpu";
-		if (show_has(t->show, row->partition, type))
+		row->partition = shape_partition(row->shape);
+		if (show_has(t->show, row->partition, shape_type(row->shape)))
 			code = table_row(t, row);
 	}
 	return code;
@@ -369,6 +346,8 @@ static int add_board(struct table *t, struct json_object *status, struct row *ro
 
 static int show_history(const struct show *s, struct json_object *history, struct row *row)
 {
+	if (filter_check(s, history))
+		return EXIT_FAILURE;
 	if (s->plot)
 		return history_plot(s, history);
 	if (s->heat)
@@ -399,16 +378,6 @@ static int add_history(struct table *t, struct json_object *history, struct row 
 		}
 	}
 	return code;
-}
-
-/* NAME is "PARTITION/GPU". */
-bool show_has_class(const struct show *s, const char *name)
-{
-	char partition[256];
-	size_t n = strcspn(name, "/");
-
-	snprintf(partition, sizeof(partition), "%.*s", (int)n, name);
-	return show_has(s, partition, name[n] ? name + n + 1 : "");
 }
 
 static int add_prices(struct table *t, struct json_object *status, struct row *row)

@@ -41,10 +41,6 @@ struct json_object *status_parse(const char *text, size_t len);
 struct json_object *history_parse(const char *text, size_t len);
 /* Prints STATUS to standard output. Returns an exit code; what is wrong is said to stderr. */
 int status_show(const struct show *s, struct json_object *status);
-/* True if S shows the line of PARTITION and TRES. */
-bool show_has(const struct show *s, const char *partition, const char *tres);
-/* The same of a class by its name, as past prices have it. */
-bool show_has_class(const struct show *s, const char *name);
 /* "sprice: SENTENCE" to stderr; returns EXIT_FAILURE. */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

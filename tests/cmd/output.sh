@@ -36,9 +36,10 @@ for option in --help --version; do
 	lost slaunch "$slaunch" "$option"
 	lost auction-train "$train" "$option"
 done
-for view in '' -P -s -t --json --metrics --spool="$here/spool-1"; do
+for view in '' -P -s -t --json --metrics; do
 	lost sprice "$sprice" ${view:+"$view"} -f "$here/status.json"
 done
+lost sprice "$sprice" --spool="$here/spool-1"
 for view in -c -l; do
 	lost sprice "$sprice" "$view" -f "$here/status-learned.json"
 done

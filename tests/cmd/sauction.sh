@@ -196,4 +196,15 @@ budget|1|1970-01-02T00:00:00' -nP --by=reason report
 expect 'no command' 1 'sauction: a command is missing; sauction --help lists them'
 expect 'another command' 1 "sauction: 'gift': no such command; sauction --help lists them" gift
 expect 'a column' 1 "sauction: --format: 'price' is no column here: account name in out held left" -o price money
+# What would change nothing is refused.
+expect 'of another command' 1 'sauction: --by: state does not take it' --by=user state
+expect 'of another command, short' 1 'sauction: --format: explain does not take it' -o sale explain 5
+expect 'of a grant' 1 'sauction: --id: money does not take it' money --id=x
+expect 'a table of a grant' 1 'sauction: --json: grant does not take it' --json grant physics 1
+expect 'refusals of a time' 1 'sauction: --since: report --by=reason does not take it' --by=reason --since=now report
+expect 'two kinds of report' 1 'sauction: --by: report --focus does not take it' --by=user --focus report
+expect 'a spool for a report' 1 'sauction: --spool: report does not take it' --spool="$dir" report
+expect 'two forms' 1 'sauction: --json and --csv: expected only one of them' --csv --json money
+expect 'two other forms' 1 'sauction: --parsable and --csv: expected only one of them' -P --csv money
+expect 'JSON without headings' 1 'sauction: --noheader and --json: expected only one of them' -n --json money
 exit $failed

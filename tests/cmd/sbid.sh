@@ -171,4 +171,11 @@ sbid: profile: here: in 1 s it neither ended nor printed three lines 'auction-mi
 	profile --seconds=1 -- bash -c 'echo begun; sleep 60'
 expect 'another command' 1 "sbid: 'buy': no such command; sbid --help lists them" buy
 expect 'a column' 1 "sbid: --format: 'price' is no column here: job name state sale start end paid back" -o price
+# What would change nothing is refused.
+expect 'since when is a balance' 1 'sbid: --since: balance does not take it' --since=now balance
+expect 'a table of a quote' 1 'sbid: --parsable: quote does not take it' -P quote train.sh
+expect 'an account of a list' 1 'sbid: --account: list does not take it' -A physics
+expect 'cancelled as JSON' 1 'sbid: --json: cancel does not take it' cancel --json 8
+expect 'a block as JSON' 1 'sbid: --json: block takes it with --quote only' --json block --nodes=1
+expect 'two forms' 1 'sbid: --parsable and --json: expected only one of them' -P --json
 exit $failed

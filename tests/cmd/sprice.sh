@@ -51,8 +51,9 @@ expect 'past prices' 0 "NAME      SLOTS NONE%      MIN   MEDIAN       P90       
 never      2016   100        -        -         -         - never never  never
 gpu/h100   2016     0 1.000000 6.000000 10.000000 11.000000     -     -      -" --history -f "$here/history.json"
 expect 'past prices of a day' 0 "8xh100-4h|288|0|2.51|4.61|5.01|6.01|10.21|11.01
-never|288|100|never|never|never|never|never|never" --history=1d -nP -o name,slots,none,bid50,bid90,bid100,now50,now90,now100 \
-	-f "$here/history.json" -g none
+never|288|100|never|never|never|never|never|never
+gpu/h100|288|0|-|-|-|-|-|-" --history=1d -nP -o name,slots,none,bid50,bid90,bid100,now50,now90,now100 \
+	-f "$here/history.json"
 expect 'what a bid would have bought' 0 "8xh100-4h|shape|38|10
 never|shape|0|0
 gpu/h100|class|-|-" --history=7d --bid=2.55 -nP -o name,kind,share,sharenow -f "$here/history.json"
@@ -61,8 +62,9 @@ never     X                                           0.000000
 gpu/h100  :=*X@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=*%@:=  5.000000
           2027-01-15T08:00 to 2027-01-22T12:00; a column is four hours, blank: not looked at
           _ costs nothing, .:-=+*#%@ up to the number behind it, X it could not be had" --history --heat -f "$here/history.json"
-expect 'a day of them, without classes' 0 "8xh100-4h =*%@:=  5.000000
-never             0.000000" -H --history=1d -n -g none -f "$here/history.json"
+expect 'a day of them' 0 "8xh100-4h =*%@:=  5.000000
+never             0.000000
+gpu/h100  =*%@:=  5.000000" -H --history=1d -n -f "$here/history.json"
 expect 'no history' 1 "sprice: $here/status.json: not a history: \"format\" is not auction-history/1" --history -f "$here/status.json"
 expect 'a period that there is not' 1 'sprice: --history: '"'3d'"', expected 1d or 7d' --history=3d
 expect 'a bid that is no number' 1 "sprice: --bid: 'x' is not a decimal number" --history --bid=x
@@ -72,10 +74,32 @@ expect 'a picture of past prices' 0 '' --history --plot="$plot" -f "$here/histor
 grep -q '>shape/8xh100-4h<' "$plot" && grep -q '>credits<' "$plot" || { echo 'FAIL: picture of past prices'; failed=1; }
 rm -f "$plot"
 
-expect 'only some' 0 "cloud|t4" -nP -o partition,gpu -p cloud,none -f "$here/spool-2/status.json"
-expect 'only some GPUs' 0 "edge|v100" -nP -o partition,gpu --gpu=h100,v100 -f "$here/spool-2/status.json"
+expect 'only some' 0 "cloud|t4" -nP -o partition,gpu -p cloud -f "$here/spool-2/status.json"
+expect 'only some GPUs' 0 "edge|v100" -nP -o partition,gpu --gpu=v100 -f "$here/spool-2/status.json"
 expect 'only some GPUs by node' 0 "big1
 big2" -N -nP -o server -g gpu:t4 -f "$here/spool-2/status.json"
+# A name that nothing has is a mistake, in all views.
+for view in '' -N -T -H --plot=no.svg; do
+	there='cloud edge'
+	[ "$view" != -N ] || there='edge cloud'
+	expect "no such partition $view" 1 "sprice: --partition: 'none' is not for sale here, expected some of: $there" ${view:+"$view"} \
+		-p edge,none -f "$here/spool-2/status.json"
+	expect "nothing of both $view" 1 'sprice: --gpu=t4: --partition=edge has nothing of that' ${view:+"$view"} -p edge -g t4 \
+		-f "$here/spool-2/status.json"
+done
+expect 'no such GPU' 1 "sprice: --gpu: 'h100' is not for sale here, expected some of: t4 v100" -g v100,h100 -f "$here/spool-2/status.json"
+expect 'no such GPU by node' 1 "sprice: --gpu: 'h100' is not for sale here, expected some of: cpu mem v100 t4" -N -g h100 \
+	-f "$here/spool-2/status.json"
+expect 'no such class in the past' 1 "sprice: --gpu: 'none' is not for sale here, expected some of: h100" --history -g none -f "$here/history.json"
+expect 'nor on the board' 1 "sprice: --gpu: 'none' is not for sale here, expected some of: v100 gpu" --board -g none -f "$here/prices-board.json"
+[ ! -e no.svg ] || { echo 'FAIL: a picture of nothing'; failed=1; }
+# What would change nothing is refused.
+expect 'columns of JSON' 1 'sprice: --format: --json does not take it' --json -o gpu -f "$here/status.json"
+expect 'columns of a map' 1 'sprice: --format: --heat does not take it' --heat -o gpu -f "$here/status.json"
+expect 'JSON and metrics' 1 'sprice: --json: --metrics does not take it' --json --metrics -f "$here/status.json"
+expect 'a file of a spool' 1 'sprice: --file: --spool does not take it' --spool="$here/spool-1" -f "$here/status.json"
+expect 'partitions of sales' 1 'sprice: --partition: a table without prices does not take it' --sales -p edge -f "$here/status.json"
+expect 'two tables' 1 'sprice: --sales and --totals: expected only one of them' -s -t -f "$here/status.json"
 
 expect 'by time' 0 "START               END                 PARTITION GPU  FREE       LOW      MEAN      HIGH
 1979-07-05T05:25:00 1979-07-05T05:30:00 edge      v100    1  4.000000 14.000000 24.000000
@@ -348,8 +372,8 @@ if [[ $("$sprice" -l -f "$here/status-learned.json" | head -n 2) != $'LEARNING  
 	echo 'FAIL: what was learned, as a table'
 	failed=1
 fi
-for view in -P --json --spool="$here/spool-1"; do
-	"$sprice" "$view" -f "$here/status.json" > /dev/full 2> "$temp" && { echo "FAIL: $view: a full disk"; failed=1; }
+for view in "-P -f $here/status.json" "--json -f $here/status.json" "--spool=$here/spool-1"; do
+	"$sprice" $view > /dev/full 2> "$temp" && { echo "FAIL: $view: a full disk"; failed=1; }
 	[[ $(< "$temp") == "sprice: standard output: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
 done
 
