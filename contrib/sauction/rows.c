@@ -104,7 +104,7 @@ static int choose(const struct rows *r, const char *format, unsigned *columns, u
 	return *n ? 0 : fail("--format: expected names of columns, separated by commas");
 }
 
-/* What has the separator, a quote or a line's end in it is quoted. */
+/* With commas: what has one, a quote or a line's end in it is quoted. */
 static void print_line(char *const *cells, const unsigned *columns, unsigned n, char between)
 {
 	const char special[] = {between, '"', '\n', '\r', 0};
@@ -144,10 +144,12 @@ static int print_table(const struct rows *r, const struct rows_options *s, const
 			good = !scols_line_set_data(line, i,
 						    r->cells[(size_t)k * r->ncolumns + columns[i]]);
 	}
-	if (good) {
-		scols_table_enable_noheadings(t, s->noheader);
+	scols_table_enable_noheadings(t, s->noheader);
+	/* Of an empty table libsmartcols prints nothing. */
+	if (good && !r->nrows && !s->noheader)
+		print_line((char *const *)r->columns, columns, n, ' ');
+	else if (good)
 		good = !scols_print_table(t);
-	}
 	scols_unref_table(t);
 	return good ? 0 : fail("out of memory");
 }

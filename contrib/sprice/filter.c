@@ -63,11 +63,13 @@ static const char *gpu_of(const char *tres)
 
 int filter_check(const struct show *s, struct json_object *doc)
 {
-	struct found f = {.show = s,
-			  .partitions = json_object_new_object(),
-			  .gpus = json_object_new_object()};
+	struct found f = {.show = s};
 	int code = EXIT_SUCCESS;
 
+	if (!s->partitions && !s->gpus)
+		return EXIT_SUCCESS;
+	f.partitions = json_object_new_object();
+	f.gpus = json_object_new_object();
 	look(&f, doc);
 	if (json_object_object_length(f.partitions) && !f.full) {
 		code = check_names("partition", s->partitions, f.partitions);

@@ -38,6 +38,7 @@ static int show_rows(const struct show *s, struct json_object *status, struct ro
 		     int (*add)(struct table *t, struct json_object *status, struct row *row));
 static int table_open(struct table *t, const struct show *s, const struct field *fields,
 		      const char *preset);
+static void print_headings(const struct table *t, char between);
 static int table_row(struct table *t, const struct row *row);
 static int show_summary(const struct show *s, struct json_object *status, struct row *row);
 static int add_summary(struct table *t, struct json_object *summary, struct row *row);
@@ -181,10 +182,14 @@ static int show_summary(const struct show *s, struct json_object *status, struct
 {
 	bool is_one = !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT);
 	struct json_object *summary = is_one ? json_object_get(status) : auc_summary_of(status);
+	struct json_object *classes;
 	int code;
 
 	if (!summary)
 		return fail("out of memory");
+	classes = status_within(summary, "classes");
+	if (json_object_is_type(classes, json_type_array) && !json_object_array_length(classes))
+		fail("nothing is for sale now; sinfo shows the state of partitions and nodes");
 	if (filter_check(s, summary))
 		code = EXIT_FAILURE;
 	else if (s->plot)
@@ -251,8 +256,11 @@ static int show_rows(const struct show *s, struct json_object *status, struct ro
 
 	if (!code)
 		code = add(&t, status, row);
-	if (t.scols && t.open)
+	/* Of an empty table libsmartcols prints nothing. */
+	if (t.scols && t.open && scols_table_get_nlines(t.scols))
 		scols_print_table(t.scols);
+	else if (t.scols && t.open && !code)
+		print_headings(&t, ' ');
 	scols_unref_table(t.scols);
 	return code;
 }
@@ -280,8 +288,7 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 	if (!t->n)
 		return fail("--format: expected names of columns, separated by commas");
 	if (s->parsable) {
-		for (unsigned i = 0; i < t->n && !s->noheader; i++)
-			printf("%s%s", t->fields[i]->heading, i + 1 < t->n ? "|" : "\n");
+		print_headings(t, '|');
 		return EXIT_SUCCESS;
 	}
 	t->scols = scols_new_table();
@@ -294,6 +301,12 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 			return fail("out of memory");
 	t->open = true;
 	return EXIT_SUCCESS;
+}
+
+static void print_headings(const struct table *t, char between)
+{
+	for (unsigned i = 0; i < t->n && !t->show->noheader; i++)
+		printf("%s%c", t->fields[i]->heading, i + 1 < t->n ? between : '\n');
 }
 
 static int table_row(struct table *t, const struct row *row)
