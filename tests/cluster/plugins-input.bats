@@ -283,17 +283,23 @@ END
 	done
 }
 
-@test "a broken auction.conf: the old one stays in force, and the log says where" {
+@test "a broken auction.conf: the old one stays in force, and log and status say where" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
 	echo 'SlotSeconds=soon' >> "$conf"
 	lines=$(wc -l < "$conf")
 	scontrol reconfigure
 	wait_until 30 log_has "configuration not reloaded: .*auction.conf:$lines: SlotSeconds=soon"
+	warns()
+	{
+		[[ $(sandbox exec -- sauction -n -P state | sed -n 's/^warning|//p') == $1 ]]
+	}
+	wait_until 30 warns "configuration not reloaded: *auction.conf:$lines: SlotSeconds=soon*"
 	# Until the agent has looked at Slurm's partitions again, bids are to try again in a moment.
 	wait_until 30 eval 'job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap true)'
 	cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
 	reconfigure
+	wait_until 30 warns ''
 	wait_until 60 settled "$job"
 }
 

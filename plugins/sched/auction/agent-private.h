@@ -114,6 +114,7 @@ struct auc_agent {
 	struct auc_array *arrays;                 /* array.c's */
 	struct auc_offender offenders[AUC_OFFENDERS_MAX];
 	char missing[512]; /* partitions that slurm.conf lacks, types that fit nowhere; "": none */
+	char unread[512];  /* why auction.conf as it is now is not in force; "": it is */
 	struct auc_agent_stats stats;
 };
 

@@ -254,7 +254,7 @@ static void *agent_main(void *arg)
 	memset(&a->said, 0, sizeof(a->said));
 	a->unsaved = false;
 	a->next_try = a->wait = 0;
-	a->missing[0] = '\0';
+	a->missing[0] = a->unread[0] = '\0';
 	auc_settling_clear(a);
 	check_version(a);
 	pthread_mutex_lock(&agent.lock);
@@ -373,8 +373,12 @@ static void reload(struct auc_agent *a, double now)
 	/* Who has changed something wants to hear soon what is still wrong. */
 	memset(&a->said, 0, sizeof(a->said));
 	a->wait = 0;
+	a->changed = true;
+	a->unread[0] = '\0';
 	if (code && code != AUC_EFULL) {
-		slurm_error("sched/auction: configuration not reloaded: %s", err.text);
+		snprintf(a->unread, sizeof(a->unread), "configuration not reloaded: %.400s",
+			 err.text);
+		slurm_error("sched/auction: %s", a->unread);
 		return;
 	}
 	a->calm_until = 0; /* the rules are others */
@@ -797,7 +801,8 @@ static void write_status(struct auc_agent *a, double now)
 {
 	struct auc_conf *kept = a->auction ? NULL : auc_site_kept();
 	const struct auc_conf *conf = a->auction ? auc_auction_conf(a->auction) : kept;
-	struct auc_status_files files = {a->dir, conf ? conf->public_status : NULL, a->missing};
+	struct auc_status_files files = {a->dir, conf ? conf->public_status : NULL,
+					 *a->unread ? a->unread : a->missing};
 	struct auc_err err;
 
 	if (!a->spool_open) {
