@@ -663,9 +663,10 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 {
 	const char *sbatch[ARGS_MAX + 3] = {"sbatch", "--quote"};
 	struct json_object *list = json_object_new_array();
-	char *line = NULL, *p;
+	char *line = NULL, *last = NULL, *p;
 	size_t size = 0;
 	unsigned told = 0;
+	bool answered = false;
 	FILE *in;
 	pid_t pid;
 
@@ -691,9 +692,16 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 					      json_object_new_string(p + strlen("auction: ")));
 		else if (p)
 			puts(p + strlen("auction: "));
-		else if (!told && !strstr(line, "submission failed"))
+		else if (!told && strstr(line, "submission failed") && !last)
+			last = strdup(line);
+		else if (!told)
 			fprintf(stderr, "%s\n", line);
+		answered |= p != NULL;
 	}
+	/* Slurm's word for what the auction has said; or the reason why it was not asked. */
+	if (last && !answered)
+		fprintf(stderr, "%s\n", last);
+	free(last);
 	free(line);
 	fclose(in);
 	ask_end(pid);
@@ -705,9 +713,26 @@ static int command_quote(const struct sbid *s, int argc, char **argv)
 
 static int command_cancel(const struct sbid *s, int argc, char **argv)
 {
+	const char *squeue[] = {"squeue", "-h", "-o", "%i", "-j", argc ? argv[0] : "", NULL};
+	bool queued = false;
+	pid_t pid;
+	FILE *in;
+	int c;
+
 	(void)s;
 	if (argc != 1 || !is_job(argv[0]))
 		return fail("cancel: expected the number of a job");
+	/* scancel says nothing of a job that there is not. */
+	in = ask_run(squeue, STDOUT_FILENO, &pid);
+	if (!in)
+		return EXIT_FAILURE;
+	while ((c = getc(in)) != EOF)
+		queued = true;
+	fclose(in);
+	if (ask_end(pid))
+		return fail("cancel: squeue finds no job %s of yours", argv[0]);
+	if (!queued)
+		return fail("cancel: job %s has ended", argv[0]);
 	execlp("scancel", "scancel", argv[0], (char *)NULL);
 	return fail("scancel: %s", strerror(errno));
 }

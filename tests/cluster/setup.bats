@@ -40,6 +40,7 @@ setup_auction()
 	run -2 setup_auction --partitio gpu
 	run -0 setup_auction -n --partition gpu
 	[[ $output == *"WorkerType=a100 TRES=cpu=3,mem=6400,gpu:a100=1"* ]]
+	[[ $output == *"nothing was changed (--dry-run)" ]]
 	diff -r "$SANDBOX_DIR/before" "$SANDBOX_DIR/etc"
 	[ ! -e "$SANDBOX_DIR/public" ]
 }
@@ -72,6 +73,10 @@ setup_auction()
 @test "a second time changes nothing" {
 	run -0 setup_auction --partition gpu
 	[[ $output == *"nothing to change"* ]]
+	# The directory is the one that auction.conf names.
+	run -0 sandbox exec -- "$setup" --public "$SANDBOX_DIR/other" --partition gpu
+	[[ $output == *"nothing to change"* ]]
+	[ ! -e "$SANDBOX_DIR/other" ]
 }
 
 @test "out again: not while something is sold, then Slurm is as it was" {

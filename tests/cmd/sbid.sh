@@ -55,6 +55,7 @@ case ${SLURM_AUCTION_BID-} in
 		esac ;;
 	quote=why) say 'auction: {"when":86400,"text":"auction: refused: budget: the best\nauction: second line"}' ;;
 	*)
+		[[ $* != *alone* ]] || { say 'Batch job submission failed: Unable to contact slurm controller'; exit 1; }
 		[[ $* != *broken* ]] || { say 'Unable to open file broken'; exit 1; }
 		say 'auction: refused: no schedule is possible at any price: '"$*"
 		say 'auction: would be accepted: at most 9 epochs' ;;
@@ -66,6 +67,8 @@ echo 'echo "scancel $*"' > "$dir/scancel"
 # Two jobs are held, one by its owner; the other one's bid stands.
 cat > "$dir/squeue" <<'END'
 #!/bin/bash
+[[ $* != *'-j 98' ]] || exit 0
+[[ $* != *'-j 99' ]] || exit 1
 echo '11|JobHeldUser'
 echo '12|JobHeldUser'
 echo '8|BeginTime'
@@ -129,6 +132,9 @@ expect 'a quote' 0 'refused: no schedule is possible at any price: --quote --bid
 would be accepted: at most 9 epochs' quote --bid=3 train.sh
 expect 'no quote' 1 'sbatch: error: Unable to open file broken' quote broken
 expect 'cancel' 0 'scancel 8' cancel 8
+expect 'cancel what has ended' 1 'sbid: cancel: job 98 has ended' cancel 98
+expect 'cancel what never was' 1 'sbid: cancel: squeue finds no job 99 of yours' cancel 99
+expect 'no slurmctld' 1 'sbatch: error: Batch job submission failed: Unable to contact slurm controller' quote alone
 
 # A program of five mini-batches, each of a time that it names; salloc runs its command here.
 cat > "$dir/five" <<'END'
