@@ -16,8 +16,8 @@ typedef uint8_t bytes __attribute__((vector_size(16), aligned(1), may_alias));
 typedef int8_t byte_masks __attribute__((vector_size(16)));
 typedef int8_t byte_halves __attribute__((vector_size(8), aligned(1), may_alias));
 typedef int16_t shorts __attribute__((vector_size(16), aligned(2), may_alias));
-typedef double doubles __attribute__((vector_size(32), aligned(8), may_alias));
-typedef int64_t double_masks __attribute__((vector_size(32)));
+typedef double doubles __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t double_masks __attribute__((vector_size(16)));
 
 static inline bool any(shorts mask);
 static void sum_up(struct auc_gang *g, const struct choice *c, unsigned eight, bool anew,
@@ -216,7 +216,7 @@ static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight,
 	const struct auc_market *m = g->m;
 	const double *unit = m->unit_price + auc_units(m, slot, 8 * eight);
 	unsigned n = m->nservers - 8 * eight;
-	doubles cap = {0}, price[2] = {{0}, {0}};
+	doubles cap = {g->cap, g->cap}, price[4] = {{0}, {0}, {0}, {0}};
 
 	g->steps += 4 + 4 * k->nused;
 	if (n < 8) {
@@ -229,14 +229,14 @@ static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight,
 		}
 		return;
 	}
-	cap += g->cap;
 	for (unsigned i = 0; i < k->nused; i++) {
 		const doubles *of = (const doubles *)(unit + (size_t)k->used[i] * m->nservers);
+		doubles amount = {k->amount[i], k->amount[i]};
 
-		price[0] += of[0] * k->amount[i];
-		price[1] += of[1] * k->amount[i];
+		for (unsigned j = 0; j < 4; j++)
+			price[j] += of[j] * amount;
 	}
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		double_masks low = price[i] < cap;
 
 		price[i] = (doubles)(((double_masks)price[i] & low) | ((double_masks)cap & ~low));
