@@ -204,17 +204,19 @@ enum auc_code auc_auction_budget(struct auc_auction *a, struct auc_question *q, 
 				 double now, struct auc_err *err);
 /* Q's decision stands only if its payment is left. */
 void auc_auction_keep_budget(struct auc_question *q);
-/*
- * caps.c; the lock is held. The first of the limits on TRES of Q's bid that Q's decision breaks,
- * and WHY; NULL: none. *FROM: the first slot from which the same could be had, as what keeps it
- * from that has ended; 0: at no time.
- */
-const struct auc_cap *auc_auction_broken_cap(const struct auc_auction *a,
-					     const struct auc_question *q, auc_slot *from,
-					     char *why, size_t size);
-/* Drops the shapes of BID's gang that break CAP whatever was sold; true if some are left of more.
- */
-bool auc_cap_drop_shapes(const struct auc_cap *cap, struct auc_bid *bid);
+/* A limit on jobs or TRES that a decision breaks. */
+struct auc_cap_break {
+	const struct auc_cap *cap;
+	char why[512];
+	auc_slot
+		from; /* from then on the same could be had, as what keeps it has ended; 0: never */
+	double room;  /* what it leaves a job whenever that is */
+};
+/* caps.c; the lock is held. Whether Q's decision breaks one of the limits of Q's bid: the first. */
+bool auc_auction_breaks_cap(const struct auc_auction *a, const struct auc_question *q,
+			    struct auc_cap_break *b);
+/* Drops the shapes of BID's gang for which B has no room; true if some are left of more. */
+bool auc_cap_drop_shapes(const struct auc_cap_break *b, struct auc_bid *bid);
 /* bidding.c: the first slot that a bid of NOW can have. */
 auc_slot auc_auction_arrival(const struct auc_auction *a, double now);
 /* The first slot that a decision of NOW may still change, of a policy that steps (revise.c). */

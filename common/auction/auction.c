@@ -554,29 +554,6 @@ bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end)
 	return known;
 }
 
-unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end)
-{
-	double seconds = a->conf->slot_seconds;
-	unsigned nodes = 0;
-
-	pthread_mutex_lock(&a->lock);
-	for (unsigned i = a->ledger ? auc_ledger_count(a->ledger) : 0; i-- > 0;) {
-		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
-		unsigned most = 0;
-
-		if (s->uid != uid)
-			continue;
-		for (const struct auc_run *r = s->plan.runs; r < s->plan.runs + s->plan.nruns; r++)
-			if ((double)r->from * seconds < end &&
-			    (double)(r->to + 1) * seconds > start && r->nshares > most)
-				most = r->nshares;
-		/* A gang is one job, wherever it is. */
-		nodes += s->plan.gang && most ? 1 : most;
-	}
-	pthread_mutex_unlock(&a->lock);
-	return nodes;
-}
-
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals)
 {
 	memset(totals, 0, sizeof(*totals));

@@ -257,6 +257,8 @@ char *auc_auction_tell(struct auc_auction *a, const struct auc_bid *bid, uint32_
 char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition);
 /* Remembers those of TEXT, of a process before this one. */
 void auc_auction_recall_refusals(struct auc_auction *a, const char *text);
+/* UID was told TEXT at NOW: its bid was refused for what the auction does not look at. */
+void auc_auction_keep_refusal(struct auc_auction *a, uint32_t uid, double now, const char *text);
 /* From now on all users are told TEXT, one JSON object that is copied, of prices (summary.h), or
  * (PAST) of past ones (price_log.h). Without memory the old one stays. */
 void auc_auction_post_prices(struct auc_auction *a, bool past, const char *text);
@@ -384,9 +386,6 @@ bool auc_auction_has_block(struct auc_auction *a, uint32_t job_id, char partitio
 bool auc_auction_awaits(struct auc_auction *a, uint32_t uid);
 /* How many jobs at once PARTS are at most: one for each node at a time. */
 unsigned auc_parts_at_once(const struct auc_part *parts, unsigned nparts);
-/* How many nodes UID's live sales, liens too, have at most at once between START and END (Unix
- * time), as if each had its most all the time. */
-unsigned auc_auction_nodes_of(struct auc_auction *a, uint32_t uid, double start, double end);
 /* What is spent or held of the account that SALE leaves least of, of those that pay for it. */
 struct auc_budget_use {
 	char account[AUC_ACCOUNT_LEN];

@@ -16,8 +16,10 @@
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
-#define ABSURD    0.1 /* of a price: a limit below that says nothing */
-#define CAP_TRIES 6   /* of a decision that breaks limits on TRES: each looks at all sales */
+#define ABSURD 0.1 /* of a price: a limit below that says nothing */
+#define CAP_TRIES                                                                                  \
+	6 /* of a decision that breaks limits on jobs and TRES: each looks at all sales            \
+	   */
 
 /* How a decision that breaks a limit is made once more. */
 enum again { AS_IT_IS, AGAIN, ELSEWHERE, NEVER };
@@ -225,7 +227,8 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 			    uint32_t uid, double now, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
-	auc_slot arrival, from;
+	struct auc_cap_break cap;
+	auc_slot arrival;
 	char why[512];
 
 	if (!a->nspecs)
@@ -246,9 +249,10 @@ static enum auc_code decide(struct auc_auction *a, struct auc_question *q, struc
 	if (rc == AUC_OK)
 		rc = auc_auction_take(a, q, bid, uid, now, err);
 	if (rc == AUC_OK &&
-	    (auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)) ||
-	     auc_auction_broken_cap(a, q, &from, why, sizeof(why))))
+	    auc_auction_broken_limit(a, a->market, &q->decision.plan, why, sizeof(why)))
 		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", why);
+	if (rc == AUC_OK && auc_auction_breaks_cap(a, q, &cap))
+		rc = auc_err_set(err, AUC_EFULL, "the offer cannot be taken now: %s", cap.why);
 	return rc;
 }
 
@@ -300,22 +304,21 @@ static enum again keep_limits(const struct auc_auction *a, struct auc_question *
 	const struct auc_plan *plan = &q->decision.plan;
 	const struct auc_partition_limit *limit =
 		auc_auction_broken_limit(a, a->market, plan, why, size);
-	const struct auc_cap *cap;
-	auc_slot from;
+	struct auc_cap_break cap;
 
 	*partition = limit ? limit->partition : NULL;
 	if (limit)
 		return ELSEWHERE;
-	cap = auc_auction_broken_cap(a, q, &from, why, size);
-	if (!cap)
+	if (!auc_auction_breaks_cap(a, q, &cap))
 		return AS_IT_IS;
-	if (from) {
-		begin_at(a, q, bid, from, arrival);
+	snprintf(why, size, "%s", cap.why);
+	if (cap.from) {
+		begin_at(a, q, bid, cap.from, arrival);
 		return AGAIN;
 	}
-	if ((!*cap->partition || bid->npartitions == 1) && auc_cap_drop_shapes(cap, bid))
+	if ((!*cap.cap->partition || bid->npartitions == 1) && auc_cap_drop_shapes(&cap, bid))
 		return AGAIN;
-	*partition = cap->partition;
+	*partition = cap.cap->partition;
 	return **partition ? ELSEWHERE : NEVER;
 }
 

@@ -209,6 +209,13 @@ char *auc_auction_refusals(struct auc_auction *a, uint64_t *edition)
 	return text;
 }
 
+void auc_auction_keep_refusal(struct auc_auction *a, uint32_t uid, double now, const char *text)
+{
+	pthread_mutex_lock(&a->lock);
+	auc_refusals_keep(a->refusals, uid, now, text);
+	pthread_mutex_unlock(&a->lock);
+}
+
 void auc_auction_recall_refusals(struct auc_auction *a, const char *text)
 {
 	pthread_mutex_lock(&a->lock);

@@ -158,6 +158,19 @@ static bool same_nodes(const struct auc_plan *plan, unsigned run)
 	return a->nshares == b->nshares;
 }
 
+unsigned auc_plan_share_lasts(const struct auc_plan *plan, unsigned run,
+			      const struct auc_share *share)
+{
+	const struct auc_share *before;
+
+	if (run && next_run(plan, run - 1)) {
+		before = find_share(plan, run - 1, share->server);
+		if (before && same_share(before, share))
+			return 0;
+	}
+	return lasts(plan, run, share);
+}
+
 bool auc_part_next_node(const struct auc_part *part, const char **at, char name[AUC_NAME_MAX])
 {
 	const char *from = part->nnodes ? part->nodes : part->server, *end;

@@ -6,14 +6,17 @@
 
 #define AUC_ACCOUNTS_DEPTH 64 /* accounts above each other: a circle ends */
 
-/* A limit on the TRES of index TRES, of those that an association or a QOS has. */
+/* A limit on the TRES of index TRES, the last of which is a job itself, of those that an
+ * association or a QOS has. */
 enum auc_tres_kind {
 	AUC_TRES_JOB,
 	AUC_TRES_NODE,
 	AUC_TRES_MINUTES,
-	AUC_TRES_GROUP,
-	AUC_TRES_LEAST, /* from here on of QOS only */
 	AUC_TRES_USER,
+	AUC_TRES_GROUP, /* those of groups, which hold for all that is below an account */
+	AUC_TRES_GROUP_AHEAD,
+	AUC_TRES_GROUP_TOTAL,
+	AUC_TRES_LEAST, /* from here on of QOS only */
 	AUC_TRES_ACCOUNT,
 	AUC_TRES_KINDS
 };
@@ -21,15 +24,16 @@ struct auc_tres_limit {
 	enum auc_tres_kind kind;
 	uint32_t tres;
 	uint64_t amount;
+	double used; /* GROUP_TOTAL: minutes */
 };
 struct auc_tres_limits {
 	struct auc_tres_limit *list;
 	unsigned n;
 };
 
-/* Of jobs that run, and of all there are; NO_VAL and INFINITE: none. */
+/* On the jobs that there are; NO_VAL and INFINITE: none. */
 struct auc_account_limits {
-	uint32_t max[2], group[2];
+	uint32_t max, group;
 };
 
 /* An association of a user, or of an account (UID is NO_VAL). */
@@ -38,7 +42,7 @@ struct auc_account_assoc {
 	bool is_default;
 	char *account, *partition;
 	struct auc_account_limits limits;
-	uint32_t used[2], minutes;
+	uint32_t used, minutes;
 	struct auc_tres_limits tres;
 };
 
@@ -46,15 +50,15 @@ struct auc_account_assoc {
 struct auc_account_use {
 	uint32_t uid;
 	char *account;
-	uint32_t used[2];
+	uint32_t used;
 };
 
 struct auc_account_qos {
 	uint32_t id;
 	char *name;
 	struct auc_account_limits limits; /* MAX: of a user */
-	uint32_t max_account[2];
-	uint32_t used[2], minutes;
+	uint32_t max_account;
+	uint32_t used, minutes;
 	bool over_partition;          /* it goes before a partition's own */
 	struct auc_account_use *uses; /* of users, then of accounts */
 	unsigned nusers, nuses;
@@ -68,9 +72,10 @@ struct auc_accounts {
 	unsigned nqos;
 	uint32_t *uids;
 	unsigned nuids;
-	char **tres; /* the names of all, as Slurm has them */
+	char **tres; /* the names of all, as Slurm has them, and "job" */
 	unsigned ntres;
 	bool limits_tres; /* some association or QOS does */
+	double read_at;   /* Unix time */
 };
 
 /* accounts_tres.c: copies of what is limited of TRES; false: no memory. */

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "adapter/accounts-private.h"
-
-enum { RUN, SUBMIT };
+#include "base/clock.h"
 
 /* Which limits a QOS has set already: each is that of the first that has it. */
 struct seen {
@@ -19,11 +18,15 @@ static bool copy_uses(struct auc_account_qos *q, auc_list_t users, auc_list_t ac
 static unsigned count(auc_list_t list);
 static bool copy_text(char **to, const char *from);
 static int by_uid(const void *a, const void *b);
+static const struct auc_account_assoc *some_assoc(const struct auc_accounts *a, uint32_t uid,
+						  const char *account);
+static bool is_in(const struct auc_account_assoc *s, const char *account);
+static unsigned first_of(const struct auc_accounts *a, uint32_t uid);
 static const struct auc_account_assoc *account_called(const struct auc_accounts *a,
 						      const char *account);
 static const struct auc_account_qos *qos_called(const struct auc_accounts *a, const char *name);
 static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
-			 uint32_t uid, const char *account, unsigned k, struct seen *seen);
+			 uint32_t uid, const char *account, bool shared, struct seen *seen);
 static bool is_limit(uint32_t n);
 static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
 		  const char *text);
@@ -34,6 +37,8 @@ enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_acco
 	struct auc_accounts *a = calloc(1, sizeof(*a));
 
 	*accounts = NULL;
+	if (a)
+		a->read_at = auc_clock_wall();
 	if (!a || !auc_accounts_copy_names(a, msg) || !copy_assocs(a, msg->assoc_list) ||
 	    !copy_qos(a, msg->qos_list)) {
 		auc_accounts_free(a);
@@ -80,7 +85,7 @@ const char *auc_accounts_account(const struct auc_accounts *a, uint32_t uid, con
 
 	if (account && *account)
 		return account;
-	found = auc_accounts_assoc_of(a, uid, NULL, NULL);
+	found = some_assoc(a, uid, NULL);
 	return found ? found->account : NULL;
 }
 
@@ -124,7 +129,7 @@ unsigned auc_accounts_chain(const struct auc_accounts *a, uint32_t uid, const ch
 
 	account = auc_accounts_account(a, uid, account);
 	/* Slurm looks at that later, and only if it is told to. */
-	if (!account || !auc_accounts_assoc_of(a, uid, account, NULL))
+	if (!account || !some_assoc(a, uid, account))
 		return 0;
 	for (s = account_called(a, account); s && s->account && n < max;
 	     s = auc_accounts_assoc_by_id(a, s->parent)) {
@@ -164,27 +169,22 @@ const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
 
 uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const char *account,
 			   const char *partition, const char *qos, const char *partition_qos,
-			   bool running, const char **name)
+			   bool shared, const char **name)
 {
-	static const char *const user[] = {"MaxJobs", "MaxSubmitJobs"}, *const group[] = {
-										"GrpJobs",
-										"GrpSubmitJobs"};
 	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
 	const struct auc_account_qos *q[2];
-	unsigned k = running ? RUN : SUBMIT;
 	uint32_t room = UINT32_MAX;
 	struct seen seen = {0};
 
 	*name = NULL;
 	auc_accounts_in_order(a, qos, partition_qos, q);
 	for (unsigned i = 0; i < 2 && q[i]; i++)
-		lower_by_qos(&room, name, q[i], uid, s ? s->account : NULL, k, &seen);
-	if (s && !seen.max)
-		lower(&room, name, s->limits.max[k], k == SUBMIT ? s->used[k] : 0, user[k]);
-	for (unsigned depth = 0; s && depth < AUC_ACCOUNTS_DEPTH; depth++) {
+		lower_by_qos(&room, name, q[i], uid, s ? s->account : NULL, shared, &seen);
+	if (s && !seen.max && !shared)
+		lower(&room, name, s->limits.max, s->used, "MaxSubmitJobs");
+	for (unsigned depth = 0; s && shared && depth < AUC_ACCOUNTS_DEPTH; depth++) {
 		if (!seen.group)
-			lower(&room, name, s->limits.group[k], k == SUBMIT ? s->used[k] : 0,
-			      group[k]);
+			lower(&room, name, s->limits.group, s->used, "GrpSubmitJobs");
 		s = auc_accounts_assoc_by_id(a, s->parent);
 	}
 	return room;
@@ -226,32 +226,27 @@ void auc_accounts_in_order(const struct auc_accounts *a, const char *qos, const 
 }
 
 static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
-			 uint32_t uid, const char *account, unsigned k, struct seen *seen)
+			 uint32_t uid, const char *account, bool shared, struct seen *seen)
 {
-	static const char *const of_user[] = {"MaxJobsPerUser", "MaxSubmitJobsPerUser"},
-				 *const of_account[] = {"MaxJobsPerAccount",
-							"MaxSubmitJobsPerAccount"},
-				 *const of_group[] = {"GrpJobs of the QOS",
-						      "GrpSubmitJobs of the QOS"};
 	uint32_t user = 0, in_account = 0;
 
-	for (unsigned i = 0; k == SUBMIT && i < q->nuses; i++) {
+	for (unsigned i = 0; i < q->nuses; i++) {
 		const struct auc_account_use *u = &q->uses[i];
 
 		if (i < q->nusers && u->uid == uid)
-			user = u->used[k];
+			user = u->used;
 		if (i >= q->nusers && account && u->account && !strcmp(u->account, account))
-			in_account = u->used[k];
+			in_account = u->used;
 	}
-	if (!seen->max)
-		lower(room, name, q->limits.max[k], user, of_user[k]);
-	if (!seen->group)
-		lower(room, name, q->limits.group[k], k == SUBMIT ? q->used[k] : 0, of_group[k]);
-	if (!seen->account)
-		lower(room, name, q->max_account[k], in_account, of_account[k]);
-	seen->max |= is_limit(q->limits.max[k]);
-	seen->group |= is_limit(q->limits.group[k]);
-	seen->account |= is_limit(q->max_account[k]);
+	if (!seen->max && !shared)
+		lower(room, name, q->limits.max, user, "MaxSubmitJobsPerUser");
+	if (!seen->group && shared)
+		lower(room, name, q->limits.group, q->used, "GrpSubmitJobs of the QOS");
+	if (!seen->account && shared)
+		lower(room, name, q->max_account, in_account, "MaxSubmitJobsPerAccount");
+	seen->max |= is_limit(q->limits.max);
+	seen->group |= is_limit(q->limits.group);
+	seen->account |= is_limit(q->max_account);
 }
 
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
@@ -273,14 +268,11 @@ static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
 			.uid = r->user && r->user[0] ? r->uid : NO_VAL,
 			.default_qos = r->def_qos_id,
 			.is_default = r->is_def == 1,
-			.limits = {.max = {r->max_jobs, r->max_submit_jobs},
-				   .group = {r->grp_jobs, r->grp_submit_jobs}},
+			.limits = {.max = r->max_submit_jobs, .group = r->grp_submit_jobs},
 			.minutes = r->max_wall_pj,
 		};
-		if (r->usage) {
-			s->used[RUN] = r->usage->used_jobs;
-			s->used[SUBMIT] = r->usage->used_submit_jobs;
-		}
+		if (r->usage)
+			s->used = r->usage->used_submit_jobs;
 		good = copy_text(&s->account, r->acct) && copy_text(&s->partition, r->partition) &&
 		       auc_accounts_copy_assoc_tres(a, s, r);
 	}
@@ -303,17 +295,15 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 
 		*q = (struct auc_account_qos){
 			.id = r->id,
-			.limits = {.max = {r->max_jobs_pu, r->max_submit_jobs_pu},
-				   .group = {r->grp_jobs, r->grp_submit_jobs}},
-			.max_account = {r->max_jobs_pa, r->max_submit_jobs_pa},
+			.limits = {.max = r->max_submit_jobs_pu, .group = r->grp_submit_jobs},
+			.max_account = r->max_submit_jobs_pa,
 			.minutes = r->max_wall_pj,
 			.over_partition = r->flags & QOS_FLAG_OVER_PART_QOS,
 		};
 		good = copy_text(&q->name, r->name) && auc_accounts_copy_qos_tres(a, q, r);
 		if (!r->usage)
 			continue;
-		q->used[RUN] = r->usage->grp_used_jobs;
-		q->used[SUBMIT] = r->usage->grp_used_submit_jobs;
+		q->used = r->usage->grp_used_submit_jobs;
 		good = good && copy_uses(q, r->usage->user_limit_list, r->usage->acct_limit_list);
 	}
 	slurm_list_iterator_destroy(it);
@@ -334,8 +324,7 @@ static bool copy_uses(struct auc_account_qos *q, auc_list_t users, auc_list_t ac
 			struct auc_account_use *u = &q->uses[q->nuses++];
 
 			u->uid = r->uid;
-			u->used[RUN] = r->jobs;
-			u->used[SUBMIT] = r->submit_jobs;
+			u->used = r->submit_jobs;
 			good = copy_text(&u->account, r->acct);
 		}
 		if (it)
@@ -372,6 +361,37 @@ const struct auc_account_assoc *auc_accounts_assoc_of(const struct auc_accounts 
 						      const char *account, const char *partition)
 {
 	const struct auc_account_assoc *best = NULL;
+
+	for (unsigned i = first_of(a, uid); a && i < a->nassocs && a->assocs[i].uid == uid; i++) {
+		const struct auc_account_assoc *s = &a->assocs[i];
+
+		if (!is_in(s, account) ||
+		    (s->partition && (!partition || strcmp(s->partition, partition))))
+			continue;
+		if (!best || s->partition)
+			best = s;
+	}
+	return best;
+}
+
+/* Of UID in ACCOUNT (NULL: its default), for all partitions or for one. */
+static const struct auc_account_assoc *some_assoc(const struct auc_accounts *a, uint32_t uid,
+						  const char *account)
+{
+	for (unsigned i = first_of(a, uid); a && i < a->nassocs && a->assocs[i].uid == uid; i++)
+		if (is_in(&a->assocs[i], account))
+			return &a->assocs[i];
+	return NULL;
+}
+
+static bool is_in(const struct auc_account_assoc *s, const char *account)
+{
+	return account ? s->account && !strcmp(s->account, account) : s->is_default;
+}
+
+/* The first association of UID, if it has one. */
+static unsigned first_of(const struct auc_accounts *a, uint32_t uid)
+{
 	unsigned low = 0, high = a ? a->nassocs : 0;
 
 	while (low < high) {
@@ -382,17 +402,7 @@ const struct auc_account_assoc *auc_accounts_assoc_of(const struct auc_accounts 
 		else
 			high = middle;
 	}
-	for (; a && low < a->nassocs && a->assocs[low].uid == uid; low++) {
-		const struct auc_account_assoc *s = &a->assocs[low];
-
-		if (account ? !s->account || strcmp(s->account, account) : !s->is_default)
-			continue;
-		if (s->partition && (!partition || strcmp(s->partition, partition)))
-			continue;
-		if (!best || s->partition)
-			best = s;
-	}
-	return best;
+	return low;
 }
 
 const struct auc_account_assoc *auc_accounts_assoc_by_id(const struct auc_accounts *a, uint32_t id)

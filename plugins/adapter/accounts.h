@@ -48,14 +48,15 @@ bool auc_accounts_has(const struct auc_accounts *accounts, const char *account);
 const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned *n);
 
 /*
- * How many jobs more a user may have; or, if RUNNING, how many of the user's may run at once,
- * whatever runs now. By the limits of PARTITION_QOS (NULL: it has none), of the job's QOS and of
- * the association (Max and Grp), the first that is set in this order, as in Slurm. UINT32_MAX: no
- * limit. *NAME gets the limit's, static; NULL: none.
+ * How many jobs more a user may have, running and waiting, by limits that only the user's jobs
+ * count against or, if SHARED, by those that others' jobs count against, too. By the limits of
+ * PARTITION_QOS (NULL: it has none), of the job's QOS and of the association (Max and Grp), the
+ * first that is set in this order, as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's,
+ * static; NULL: none.
  */
 uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			   const char *partition, const char *qos, const char *partition_qos,
-			   bool running, const char **name);
+			   bool shared, const char **name);
 /* The longest that a job may take, likewise. */
 uint32_t auc_accounts_minutes(const struct auc_accounts *accounts, uint32_t uid,
 			      const char *account, const char *partition, const char *qos,
@@ -66,9 +67,9 @@ struct auc_partition_qos {
 	const char *partition, *qos;
 };
 /*
- * The limits on TRES of a job of UID in ACCOUNT (NULL: the user's default) and QOS (NULL: none), in
- * each of the N PARTITIONS: which come before which is as in Slurm, by TRES. *CAPS is malloc'd;
- * NULL: nobody has any. AUC_ENOMEM.
+ * The limits on TRES, on jobs that run and on their time in all, of a job of UID in ACCOUNT (NULL:
+ * the user's default) and QOS (NULL: none), in each of the N PARTITIONS: which come before which is
+ * as in Slurm, by TRES. *CAPS is malloc'd; NULL: nobody has any. AUC_ENOMEM.
  */
 enum auc_code auc_accounts_caps(const struct auc_accounts *accounts, uint32_t uid,
 				const char *account, const struct auc_partition_qos *partitions,

@@ -75,7 +75,8 @@ static void make_caps(const struct auc_rules *rules, const struct auc_accounts *
 			       n ? partitions[0].partition : NULL, c->desc->qos);
 	c->code = auc_accounts_caps(accounts, c->desc->user_id, account, partitions, n, qos,
 				    &c->made, c->err);
-	if (c->made && qos && strlen(qos) < sizeof(c->bid->qos) && !strpbrk(qos, " \t\r\n;,"))
+	/* It counts, too, against limits that come later. */
+	if (qos && strlen(qos) < sizeof(c->bid->qos) && !strpbrk(qos, " \t\r\n;,"))
 		strcpy(c->bid->qos, qos);
 }
 
@@ -84,9 +85,6 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 				const struct auc_offer *offer, struct auc_err *err)
 {
 	unsigned need = auc_parts_at_once(offer->parts, offer->nparts);
-	/* What is held is among them. */
-	unsigned total = auc_auction_nodes_of(a, desc->user_id, offer->start, offer->end) +
-			 (offer->sale[0] ? 0 : need);
 	struct auc_slice slice;
 	unsigned minutes = 0;
 	enum auc_code code;
@@ -101,9 +99,11 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 	}
 	/* Its lead is a job already. */
 	need -= held && need;
-	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, total, minutes,
-				   offer->sale[0], err);
-	if (code && offer->sale[0])
+	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, minutes, offer->sale[0],
+				   err);
+	if (code && offer->sale[0]) {
 		auc_auction_drop(a, offer->sale, NULL);
+		auc_auction_keep_refusal(a, desc->user_id, auc_site_now(), err->text);
+	}
 	return code;
 }

@@ -21,6 +21,13 @@
 #define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
 #define WANTED_MAX  64  /* users that may wait at once; others ask again */
 
+/* Of what jobs are too many, and what to do. */
+#define SCHEDULE     "the best schedule is"
+#define SCHEDULE_END " at once, one for each node"
+#define LESS_WORK    "lower --chunks"
+#define ARRAY        "the array is"
+#define LESS_TASKS   "submit fewer tasks"
+
 /* Jobs of a bid that was accepted AT (auc_site_elapsed()), which Slurm may not count yet. */
 struct granted {
 	uint32_t uid;
@@ -71,12 +78,12 @@ static struct {
 
 static bool is_hidden(const char *partition);
 static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned total, unsigned minutes, bool hold, struct auc_err *err);
+				unsigned minutes, bool hold, struct auc_err *err);
 static void want_user(uint32_t uid);
 static unsigned job_records(void);
 static unsigned granted_since(double since, uint32_t uid, bool all);
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, unsigned minutes, struct auc_err *err);
+				  unsigned minutes, struct auc_err *err);
 static bool load_kept(struct auc_conf **conf);
 static void kept_path(const char *dir, char *path, size_t size);
 static enum auc_code load_conf(const char *path, struct auc_conf **conf, struct auc_err *err);
@@ -586,7 +593,7 @@ static unsigned granted_since(double since, uint32_t uid, bool all)
 }
 
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, unsigned minutes, struct auc_err *err)
+				  unsigned minutes, struct auc_err *err)
 {
 	const struct auc_accounts *a = site.accounts;
 	uint32_t uid = desc->user_id, room;
@@ -594,7 +601,6 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 	const char *qos = auc_accounts_qos(a, uid, account, partition, desc->qos);
 	const struct auc_rule *rule = auc_rules_find(site.rules, partition);
 	const char *own = rule ? rule->own_qos : NULL, *name;
-	unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, false);
 
 	room = auc_accounts_minutes(a, uid, account, partition, qos, own, &name);
 	if (name && minutes > room)
@@ -602,38 +608,35 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 				   "refused: in the best schedule a job takes %u minutes, and %s "
 				   "is %u; bid for less work, or for more workers",
 				   minutes, name, room);
-	room = auc_accounts_room(a, uid, account, partition, qos, own, false, &name);
-	if (name && (uint64_t)need + others > room)
-		return auc_err_set(err, AUC_EFULL,
-				   "refused: the best schedule is %u jobs at once, one for each "
-				   "node; %s allows %u more, and bids of the last seconds are %u; "
-				   "lower --chunks, or wait until jobs have ended",
-				   need, name, room, others);
-	room = auc_accounts_room(a, uid, account, partition, qos, own, true, &name);
-	if (name && total > room)
-		return auc_err_set(
-			err, AUC_EFULL,
-			"refused: the best schedule would make %u jobs that run at once, "
-			"one for each node of what was bought for that time; %s is %u; "
-			"lower --chunks, or bid for another time",
-			total, name, room);
+	for (int shared = 0; shared < 2; shared++) {
+		unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, shared);
+
+		room = auc_accounts_room(a, uid, account, partition, qos, own, shared, &name);
+		if (name && (uint64_t)need + others > room)
+			return auc_err_set(
+				err, AUC_EFULL,
+				"refused: %s %u jobs%s; %s allows %u more, and bids of the last "
+				"seconds are %u; %s, or wait until jobs have ended",
+				minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "", name,
+				room, others, minutes ? LESS_WORK : LESS_TASKS);
+	}
 	return AUC_OK;
 }
 
 /* Two submissions at once must not both take the last room. */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, unsigned minutes, bool hold, struct auc_err *err)
+				  unsigned minutes, bool hold, struct auc_err *err)
 {
 	enum auc_code code;
 
 	pthread_mutex_lock(&site.count_lock);
-	code = count_jobs(desc, partition, need, total, minutes, hold, err);
+	code = count_jobs(desc, partition, need, minutes, hold, err);
 	pthread_mutex_unlock(&site.count_lock);
 	return code;
 }
 
 static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned total, unsigned minutes, bool hold, struct auc_err *err)
+				unsigned minutes, bool hold, struct auc_err *err)
 {
 	enum auc_code code = AUC_OK;
 	uint64_t there = job_records();
@@ -643,13 +646,13 @@ static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partitio
 		there += granted_since(auc_site_elapsed() - UNDERWAY, 0, true);
 	if (there && slurm_conf.max_job_cnt && there + need > slurm_conf.max_job_cnt)
 		return auc_err_set(err, AUC_EFULL,
-				   "refused: the best schedule is %u jobs at once, one for each "
-				   "node, and with those that there are these are more than "
-				   "MaxJobCount=%u; lower --chunks, or try again later",
-				   need, slurm_conf.max_job_cnt);
+				   "refused: %s %u jobs%s, and with those that there are these are "
+				   "more than MaxJobCount=%u; %s, or try again later",
+				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
+				   slurm_conf.max_job_cnt, minutes ? LESS_WORK : LESS_TASKS);
 	if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
 		pthread_rwlock_rdlock(&site.rules_lock);
-		code = check_limits(desc, partition, need, total, minutes, err);
+		code = check_limits(desc, partition, need, minutes, err);
 		pthread_rwlock_unlock(&site.rules_lock);
 	}
 	if (code || !hold)

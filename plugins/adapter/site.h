@@ -124,12 +124,12 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 			       char *reasons, size_t size, struct auc_err *err);
 /*
  * AUC_EFULL, with the limit named, if NEED jobs more than there are would be more than MaxJobCount
- * or than the limits of DESC's user allow, of whose sales TOTAL jobs are to run at once then, these
- * included; or if the longest of them, of MINUTES, is too long for these limits. PARTITION: of its
- * lead. If HOLD they are counted from now on, until the agent has seen them.
+ * or than the limits of DESC's user allow; or if the longest of them, of MINUTES, is too long for
+ * these limits. PARTITION: of its lead. MINUTES 0: they are tasks of an array, each of which is
+ * looked at later. If HOLD they are counted from now on, until the agent has seen them.
  */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned total, unsigned minutes, bool hold, struct auc_err *err);
+				  unsigned minutes, bool hold, struct auc_err *err);
 /* CPUs of a core, as the agent last saw the nodes: the most of any; 0: not known. */
 void auc_site_set_most_threads(unsigned threads);
 unsigned auc_site_most_threads(void);

@@ -39,6 +39,7 @@ said_to()
 	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"refused: the best schedule is "*" jobs at once"*"MaxSubmitJobs allows 1 more"* ]]'
 	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
 	[[ $output == *'MaxSubmitJobs allows 1 more'* ]]
+	[[ $(as alice sbid why) == *'MaxSubmitJobs allows 1 more'* ]]
 	# No lien is left of it, and others are not concerned.
 	wait_until 30 status_is .totals.liens 0
 	[[ $(said_to bob $(wide_bid 1000)) == *'would be accepted'* ]]
@@ -60,9 +61,9 @@ said_to()
 
 @test "MaxJobs bounds what runs at once, not what comes after" {
 	as root sacctmgr -i modify user alice set maxjobs=1
-	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxJobs is 1"* ]]'
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxJobs of your association in training is 1 at once, and the best schedule has 2"* ]]'
 	first=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 5')
-	[[ $(said_to alice $(small_bid 100 1)) == *'would make 2 jobs that run at once'*'MaxJobs is 1'* ]]
+	[[ $(said_to alice $(small_bid 100 1)) == *'not sooner: MaxJobs of your association in training is 1 at once, and with what is sold already it would be 2'* ]]
 	[[ $(said_to alice $(small_bid 100 1) --upload=60s) == *'would be accepted'* ]]
 	wait_until 60 settled "$first"
 	[ "$(database_receipt "$first" .why)" = completed ]

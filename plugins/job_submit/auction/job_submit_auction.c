@@ -446,6 +446,12 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
 				  sizeof(barred), &err);
 	bid->quote = false;
+	if (!code)
+		code = auc_site_count_jobs(desc,
+					   bid->npartitions
+						   ? bid->partitions[0]
+						   : auc_auction_conf(a)->partitions[0].name,
+					   array.n, 0, false, &err);
 	if (!code && posts(a))
 		code = take_posted(bid, quote, &offer, &err);
 	if (code) {

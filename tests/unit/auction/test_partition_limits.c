@@ -178,6 +178,219 @@ static void test_caps_of_a_job(void **state)
 	start_of(a, &job, SHORT, 1000, false, "refused: a limit");
 }
 
+/* Of jobs there is one for each node, and one for a gang. */
+static void test_caps_on_jobs(void **state)
+{
+	static struct auc_caps jobs = {.n = 1,
+				       .cap = {{.kind = AUC_CAP_AT_ONCE,
+						.text = "MaxJobs is 2",
+						.tres = "job",
+						.amount = 2,
+						.account = "lab"}}};
+	static const char wide[] =
+		"linear:300,20 gang=2:600:gpu:v100=1,cpu=2 qos=normal accounts=lab";
+	struct auc_auction *a = *state;
+	double first = start_of(a, &jobs, wide, 1000, true, NULL);
+	struct auc_offer o;
+	struct auc_bid bid;
+
+	/* Another's is the second; then both are full. */
+	assert_true(start_of(a, &jobs, GANG, 1001, true, NULL) == first);
+	assert_true(start_of(a, &jobs, GANG, 1002, true, "not sooner: MaxJobs is 2 at once") ==
+		    first + 600);
+	/* Two nodes at once, which are worth nothing when there is room for them. */
+	bid = world_bid(a, WIDE " qos=normal accounts=lab");
+	bid.caps = &jobs;
+	assert_int_equal(auc_auction_bid(a, &bid, 1003, NOW, false, &o, &err), AUC_OK);
+	assert_false(o.accepted);
+	if (!strstr(o.message, "MaxJobs is 2 at once, and with what is sold already it would be 4"))
+		fail_msg("%s", o.message);
+	auc_offer_clear(&o);
+	jobs.cap[0].amount = 1;
+	start_of(a, &jobs, WIDE " qos=normal accounts=lab", 1003, false,
+		 "refused: MaxJobs is 2 at once, and the best schedule has 2");
+	jobs.cap[0].amount = 0;
+	start_of(a, &jobs, GANG, 1003, false, "and the best schedule has 1");
+	/* It is of a partition, and counts what is sold there. */
+	jobs.cap[0] = (struct auc_cap){.kind = AUC_CAP_AT_ONCE,
+				       .text = "a limit",
+				       .tres = "job",
+				       .amount = 3,
+				       .partition = "edge",
+				       .there = true,
+				       .account = "lab"};
+	assert_true(start_of(a, &jobs, GANG, 1003, false, NULL) == first);
+	strcpy(jobs.cap[0].partition, "cloud");
+	jobs.cap[0].amount = 0;
+	assert_true(start_of(a, &jobs, GANG, 1003, false, NULL) == first);
+}
+
+/* Each job has its minutes ahead of it when it starts, and fewer later. */
+static void test_caps_ahead(void **state)
+{
+	static struct auc_caps ahead = {.n = 1,
+					.cap = {{.kind = AUC_CAP_AHEAD,
+						 .text = "a limit",
+						 .tres = "cpu",
+						 .amount = 34,
+						 .account = "lab"}}};
+	static const char shapes[] =
+		"linear:300,20 gang=1:1200:gpu:v100=1,cpu=2|1:600:gpu:v100=1,cpu=2 "
+		"qos=normal accounts=lab";
+	struct auc_auction *a = *state;
+	/* 2 CPUs for 10 minutes: 20, and 10 after a slot. */
+	double first = start_of(a, &ahead, GANG, 1000, true, NULL);
+	char text[256];
+
+	assert_true(start_of(a, &ahead, GANG, 1001, false, "not sooner: a limit") == first + 300);
+	/* Slurm sees what has passed so many minutes later. */
+	ahead.cap[0].lag = 5;
+	assert_true(start_of(a, &ahead, GANG, 1001, false, "would be 40") == first + 600);
+	ahead.cap[0].lag = INFINITY;
+	assert_true(start_of(a, &ahead, GANG, 1001, false, NULL) == first + 600);
+	ahead.cap[0].amount = 40;
+	assert_true(start_of(a, &ahead, GANG, 1001, true, NULL) == first);
+	/* What begins before one that is sold has something ahead of it then. */
+	ahead.cap[0].lag = 0;
+	snprintf(text, sizeof(text), GANG " begin=%.0f", first + 900);
+	assert_true(start_of(a, &ahead, text, 1001, true, NULL) == first + 900);
+	snprintf(text, sizeof(text), GANG " begin=%.0f", first + 600);
+	ahead.cap[0].amount = 29;
+	assert_true(start_of(a, &ahead, text, 1001, false, "would be 30") == first + 1500);
+	/* The larger shape needs more than there is room for at any time. */
+	assert_true(start_of(a, &ahead, shapes, 1001, false, NULL) > 0);
+	ahead.cap[0].amount = 19;
+	start_of(a, &ahead, GANG, 1001, false,
+		 "refused: a limit at once, and the best schedule has 20");
+}
+
+/* What is used up does not come back. */
+static void test_caps_in_all(void **state)
+{
+	static struct auc_caps total = {.n = 1,
+					.cap = {{.kind = AUC_CAP_TOTAL,
+						 .text = "a limit",
+						 .tres = "cpu",
+						 .amount = 100,
+						 .used = 45,
+						 .account = "lab"}}};
+	static const char shapes[] =
+		"linear:300,20 gang=2:600:gpu:v100=1,cpu=2|1:600:gpu:v100=1,cpu=2 "
+		"qos=normal accounts=lab";
+	struct auc_auction *a = *state;
+	struct auc_offer o;
+	struct auc_bid bid = world_bid(a, shapes);
+	double first = start_of(a, &total, GANG, 1000, true, NULL);
+
+	/* 65 of 100: the wide shape does not fit, the other does. */
+	bid.caps = &total;
+	assert_int_equal(auc_auction_bid(a, &bid, 1001, NOW, true, &o, &err), AUC_OK);
+	assert_true(o.accepted && o.parts[0].nnodes == 1 && o.start == first);
+	auc_offer_clear(&o);
+	start_of(a, &total, GANG, 1002, false,
+		 "refused: a limit in all: 45 minutes are used, 40 are sold already, and the best "
+		 "schedule has 20");
+	/* What is sold counts from where it is not in what is used. */
+	total.cap[0].since = first + 300;
+	assert_true(start_of(a, &total, GANG, 1002, false, NULL) == first);
+	total.cap[0].since = first;
+	start_of(a, &total, GANG, 1002, false, "refused: ");
+	/* As wall time. */
+	strcpy(total.cap[0].tres, "job");
+	assert_true(start_of(a, &total, GANG, 1002, false, NULL) == first);
+	total.cap[0].amount = 70;
+	start_of(a, &total, GANG, 1002, false, "20 are sold already, and the best schedule has 10");
+}
+
+/* The parts of all that was sold. */
+struct sold {
+	struct auc_part parts[512];
+	unsigned n;
+};
+
+static double has(const struct auc_part *p, const char *tres)
+{
+	for (unsigned k = 0; k < p->ntres; k++)
+		if (!strcmp(p->tres[k].name, tres))
+			return p->tres[k].value * (p->nnodes ? p->nnodes : 1);
+	return 0;
+}
+
+/* As Slurm counts them whenever a job starts: jobs, GPUs, CPUs times minutes ahead; and in all. */
+static void check_sums(const struct sold *sold, const struct auc_caps *caps)
+{
+	double total = 0;
+
+	for (unsigned i = 0; i < sold->n; i++) {
+		const struct auc_part *now = &sold->parts[i];
+		double jobs = 0, gpus = 0, ahead = 0;
+
+		for (unsigned k = 0; k < sold->n; k++) {
+			const struct auc_part *p = &sold->parts[k];
+
+			if (p->start > now->start || p->end <= now->start)
+				continue;
+			jobs++;
+			gpus += has(p, "gpu:v100") + has(p, "gpu:t4");
+			ahead += has(p, "cpu") * (p->end - now->start) / 60;
+		}
+		total += has(now, "cpu") * (now->end - now->start) / 60;
+		assert_true(jobs <= caps->cap[0].amount);
+		assert_true(gpus <= caps->cap[1].amount);
+		assert_true(ahead <= caps->cap[2].amount + 1e-6);
+	}
+	assert_true(total <= caps->cap[3].amount + 1e-6);
+}
+
+/* Whatever is bid, what is sold keeps to all limits at all times. */
+static void test_sums(void **state)
+{
+	static struct auc_caps caps = {
+		.n = 4,
+		.cap = {{.kind = AUC_CAP_AT_ONCE, .text = "jobs", .tres = "job", .amount = 5},
+			{.kind = AUC_CAP_AT_ONCE, .text = "gpus", .tres = "gpu", .amount = 6},
+			{.kind = AUC_CAP_AHEAD, .text = "ahead", .tres = "cpu", .amount = 240},
+			{.kind = AUC_CAP_TOTAL, .text = "total", .tres = "cpu", .amount = 3000}}};
+	static struct sold sold;
+	unsigned kept[3] = {0};
+
+	srandom(7);
+	for (unsigned i = 0; i < 120; i++) {
+		struct auc_auction *a = *state;
+		struct auc_bid bid;
+		struct auc_offer o;
+		char text[256];
+
+		if (random() % 2)
+			snprintf(text, sizeof(text),
+				 "linear:3000,20 gang=%ld:%ld:gpu:v100=%ld,cpu=%ld qos=normal "
+				 "accounts=lab",
+				 1 + random() % 2, 300 * (1 + random() % 6), 1 + random() % 2,
+				 1 + random() % 4);
+		else
+			snprintf(text, sizeof(text),
+				 "linear:3000,20 epochs=%ld chunks=%ld minibatches=100 "
+				 "worker-time=v100=3s,t4=3s ps-time=ps.m=0 qos=normal accounts=lab",
+				 1 + random() % 6, 1 + random() % 4);
+		bid = world_bid(a, text);
+		bid.caps = &caps;
+		if (auc_auction_bid(a, &bid, 1000 + i, NOW, true, &o, &err) != AUC_OK) {
+			kept[2]++;
+			continue;
+		}
+		kept[o.accepted]++;
+		for (unsigned k = 0; o.accepted && k < o.nparts; k++) {
+			assert_true(sold.n < sizeof(sold.parts) / sizeof(*sold.parts));
+			sold.parts[sold.n++] = o.parts[k];
+		}
+		auc_offer_clear(&o);
+		check_sums(&sold, &caps);
+	}
+	/* Enough was sold, and refused, that it says something. */
+	if (kept[1] < 20 || kept[0] + kept[2] < 20)
+		fail_msg("%u sold, %u not worth it, %u refused", kept[1], kept[0], kept[2]);
+}
+
 static int open_world(void **state)
 {
 	static char dir[64];
@@ -327,29 +540,18 @@ static void test_at_once(void **state)
 	assert_int_equal(auc_parts_at_once(parts, 5), 3);
 }
 
-static void test_nodes_of(void **state)
-{
-	struct auc_sale_view v;
-
-	world_sell(*state, WIDE, 7, NOW);
-	assert_int_equal(auc_auction_sale_of_job(*state, 7, &v, &err), AUC_OK);
-	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.start, v.end), 2);
-	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.end, v.end + SLOT), 0);
-	assert_int_equal(auc_auction_nodes_of(*state, 1000, v.start - SLOT, v.start), 0);
-	assert_int_equal(auc_auction_nodes_of(*state, 1001, v.start, v.end), 0);
-	auc_sale_view_clear(&v);
-}
-
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WORLD_TEST(test_paused),        WORLD_TEST(test_time),
-		WORLD_TEST(test_nodes),         WORLD_TEST(test_memory),
-		WORLD_TEST(test_sold_before),   WORLD_TEST(test_status),
-		WORLD_TEST(test_nodes_of),      WORLD_TEST(test_caps_at_once),
-		WORLD_TEST(test_caps_of_a_job), cmocka_unit_test(test_at_once),
+		WORLD_TEST(test_paused),       WORLD_TEST(test_time),
+		WORLD_TEST(test_nodes),        WORLD_TEST(test_memory),
+		WORLD_TEST(test_sold_before),  WORLD_TEST(test_status),
+		WORLD_TEST(test_caps_at_once), WORLD_TEST(test_caps_of_a_job),
+		WORLD_TEST(test_caps_on_jobs), WORLD_TEST(test_caps_ahead),
+		WORLD_TEST(test_caps_in_all),  cmocka_unit_test(test_at_once),
+		WORLD_TEST(test_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

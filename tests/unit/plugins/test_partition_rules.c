@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "adapter/partition_rules.h"
 
 static const char conf_text[] =
@@ -236,6 +237,7 @@ static struct auc_accounts *accounts(uint32_t submit)
 	for (unsigned i = 0; i < sizeof(recs) / sizeof(*recs); i++) {
 		recs[i].max_jobs = recs[i].max_submit_jobs = INFINITE;
 		recs[i].grp_jobs = recs[i].grp_submit_jobs = recs[i].max_wall_pj = INFINITE;
+		recs[i].grp_wall = INFINITE;
 		slurm_list_append(msg.assoc_list, &recs[i]);
 	}
 	recs[3].max_submit_jobs = submit;
@@ -247,6 +249,7 @@ static struct auc_accounts *accounts(uint32_t submit)
 		qos[i].max_jobs_pu = qos[i].max_submit_jobs_pu = INFINITE;
 		qos[i].max_jobs_pa = qos[i].max_submit_jobs_pa = INFINITE;
 		qos[i].grp_jobs = qos[i].grp_submit_jobs = qos[i].max_wall_pj = INFINITE;
+		qos[i].grp_wall = INFINITE;
 		slurm_list_append(msg.qos_list, &qos[i]);
 	}
 	qos[1].max_submit_jobs_pu = 6;
@@ -339,10 +342,11 @@ static void test_qos_lists(void **state)
 }
 
 static uint32_t room(const struct auc_accounts *a, uint32_t uid, const char *account,
-		     const char *qos, bool running, const char *limit)
+		     const char *qos, const char *limit)
 {
 	const char *name;
-	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, NULL, running, &name);
+	bool shared = limit && !strncmp(limit, "Grp", 3);
+	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, NULL, shared, &name);
 
 	if (limit)
 		assert_string_equal(name, limit);
@@ -356,18 +360,15 @@ static void test_room(void **state)
 	struct auc_accounts *a = accounts(5);
 
 	(void)state;
-	assert_int_equal(room(a, 2001, NULL, "normal", false, "MaxSubmitJobs"), 2);
-	assert_int_equal(room(a, 2001, NULL, "normal", true, "MaxJobs"), 1);
+	assert_int_equal(room(a, 2001, NULL, "normal", "MaxSubmitJobs"), 2);
 	/* The account above has 3 of 10. */
-	assert_int_equal(room(a, 2002, "other", "normal", false, "GrpSubmitJobs"), 7);
-	assert_int_equal(room(a, 2002, "other", "normal", true, "MaxJobs"), 4);
+	assert_int_equal(room(a, 2002, "other", "normal", "GrpSubmitJobs"), 7);
 	/* What a QOS limits, the association does not. */
-	assert_int_equal(room(a, 2002, "other", "gold", false, "MaxSubmitJobsPerUser"), 4);
-	assert_int_equal(room(a, 2002, "other", "gold", true, "GrpJobs of the QOS"), 2);
-	assert_int_equal(room(a, 2001, NULL, "gold", false, "MaxSubmitJobsPerUser"), 6);
+	assert_int_equal(room(a, 2002, "other", "gold", "MaxSubmitJobsPerUser"), 4);
+	assert_int_equal(room(a, 2001, NULL, "gold", "MaxSubmitJobsPerUser"), 6);
 	/* Nothing is known of them. */
-	assert_true(room(a, 2003, NULL, "normal", false, NULL) == UINT32_MAX);
-	assert_true(room(NULL, 2001, NULL, NULL, false, NULL) == UINT32_MAX);
+	assert_true(room(a, 2003, NULL, "normal", NULL) == UINT32_MAX);
+	assert_true(room(NULL, 2001, NULL, NULL, NULL) == UINT32_MAX);
 	auc_accounts_free(a);
 }
 
@@ -437,6 +438,9 @@ static struct auc_accounts *with_tres(bool group, bool gold)
 		memcpy(own, none, sizeof(none));
 		recs[i].grp_tres_ctld = group ? own : NULL;
 		recs[i].max_tres_ctld = none;
+		recs[i].max_jobs = recs[i].grp_jobs = recs[i].grp_wall = INFINITE;
+		qos[i].max_jobs_pu = qos[i].max_jobs_pa = INFINITE;
+		qos[i].grp_jobs = qos[i].grp_wall = NO_VAL;
 		slurm_list_append(msg.assoc_list, &recs[i]);
 		slurm_list_append(msg.qos_list, &qos[i]);
 	}
@@ -521,6 +525,134 @@ static void test_caps(void **state)
 	assert_string_equal(cap_of(caps, "GrpTRES of account lab is gres/gpu=8")->partition,
 			    "cloud");
 	free(caps);
+	auc_accounts_free(a);
+}
+
+/* Limits on jobs that run, and on time: of account lab, of alice in it and in partition edge, where
+ * she has an association of its own, and of QOS gold. */
+static struct auc_accounts *with_jobs(void)
+{
+	static uint64_t ahead[] = {900}, total[] = {1000};
+	static long double raw[] = {18030};
+	static char *names[] = {(char *)"cpu"};
+	slurmdb_assoc_usage_t used = {.usage_tres_raw = raw, .tres_cnt = 1, .grp_used_wall = 7200};
+	slurmdb_assoc_rec_t recs[] = {
+		{.id = 2,
+		 .acct = (char *)"lab",
+		 .uid = NO_VAL,
+		 .grp_jobs = 5,
+		 .grp_wall = 600,
+		 .max_jobs = 1,
+		 .usage = &used,
+		 .grp_tres_mins_ctld = total},
+		{.id = 4,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2001,
+		 .user = (char *)"alice",
+		 .is_def = 1,
+		 .max_jobs = 2,
+		 .grp_jobs = NO_VAL,
+		 .grp_wall = NO_VAL,
+		 .grp_tres_run_mins_ctld = ahead},
+		{.id = 5,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2001,
+		 .user = (char *)"alice",
+		 .is_def = 1,
+		 .partition = (char *)"edge",
+		 .max_jobs = 3,
+		 .grp_jobs = NO_VAL,
+		 .grp_wall = NO_VAL},
+		{.id = 6,
+		 .acct = (char *)"lab",
+		 .parent_id = 2,
+		 .uid = 2002,
+		 .user = (char *)"bob",
+		 .is_def = 1,
+		 .partition = (char *)"edge",
+		 .max_jobs = 4,
+		 .grp_jobs = NO_VAL,
+		 .grp_wall = NO_VAL},
+	};
+	slurmdb_qos_rec_t qos = {.id = 2,
+				 .name = (char *)"gold",
+				 .grp_jobs = 7,
+				 .max_jobs_pu = 6,
+				 .max_jobs_pa = 8,
+				 .grp_wall = INFINITE};
+	assoc_mgr_info_msg_t msg = {.assoc_list = slurm_list_create(NULL),
+				    .qos_list = slurm_list_create(NULL),
+				    .tres_cnt = 1,
+				    .tres_names = names};
+	struct auc_accounts *a;
+
+	for (unsigned i = 0; i < sizeof(recs) / sizeof(*recs); i++)
+		slurm_list_append(msg.assoc_list, &recs[i]);
+	slurm_list_append(msg.qos_list, &qos);
+	assert_int_equal(auc_accounts_make(&msg, &a, &err), AUC_OK);
+	slurm_list_destroy(msg.assoc_list);
+	slurm_list_destroy(msg.qos_list);
+	return a;
+}
+
+static void test_caps_on_jobs(void **state)
+{
+	static const struct auc_partition_qos cloud[] = {{"cloud", NULL}},
+					      both[] = {{"edge", NULL}, {"cloud", NULL}};
+	struct auc_accounts *a = with_jobs();
+	char names[4][AUC_NAME_MAX];
+	const struct auc_cap *c;
+	struct auc_caps *caps;
+
+	(void)state;
+	slurm_conf.priority_type = (char *)"priority/multifactor";
+	slurm_conf.priority_calc_period = 300;
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, cloud, 1, "normal", &caps, &err), AUC_OK);
+	assert_int_equal(caps->n, 5);
+	c = cap_of(caps, "MaxJobs of your association in lab is 2");
+	assert_true(c->kind == AUC_CAP_AT_ONCE && c->own && c->exactly && !c->there);
+	assert_string_equal(c->tres, "job");
+	c = cap_of(caps, "GrpJobs of account lab is 5");
+	assert_true(c->kind == AUC_CAP_AT_ONCE && !c->own && !c->exactly && c->amount == 5);
+	c = cap_of(caps, "GrpWall of account lab is 600");
+	assert_true(c->kind == AUC_CAP_TOTAL && c->used == 120);
+	assert_true(c->since < auc_clock_wall() - 290 && c->since > auc_clock_wall() - 400);
+	c = cap_of(caps, "GrpTRESMins of account lab is cpu=1000");
+	assert_true(c->kind == AUC_CAP_TOTAL && c->used == 300.5);
+	c = cap_of(caps, "GrpTRESRunMins of your association in lab is cpu=900");
+	assert_true(c->kind == AUC_CAP_AHEAD && c->own && c->lag == 5);
+	free(caps);
+
+	/* What runs in edge has limits of its own, and counts for them there only. */
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, both, 2, "normal", &caps, &err), AUC_OK);
+	assert_int_equal(caps->n, 9);
+	c = cap_of(caps, "MaxJobs of your association in lab is 3");
+	assert_true(c->there);
+	assert_string_equal(c->partition, "edge");
+	c = cap_of(caps, "MaxJobs of your association in lab is 2");
+	assert_string_equal(c->partition, "cloud");
+	free(caps);
+	assert_string_equal(auc_accounts_account(a, 2002, NULL), "lab");
+	assert_int_equal(auc_accounts_chain(a, 2002, NULL, names, 4), 1);
+	assert_int_equal(auc_accounts_caps(a, 2002, NULL, both, 2, "normal", &caps, &err), AUC_OK);
+	cap_of(caps, "MaxJobs of your association in lab is 4");
+	free(caps);
+
+	/* Those of a QOS come first. */
+	slurm_conf.priority_type = (char *)"priority/basic";
+	assert_int_equal(auc_accounts_caps(a, 2001, NULL, cloud, 1, "gold", &caps, &err), AUC_OK);
+	assert_int_equal(caps->n, 6);
+	c = cap_of(caps, "MaxJobsPerUser of QOS gold is 6");
+	assert_true(c->own && !*c->account);
+	assert_false(cap_of(caps, "GrpJobs of QOS gold is 7")->own);
+	c = cap_of(caps, "MaxJobsPerAccount of QOS gold is 8");
+	assert_string_equal(c->account, "lab");
+	assert_true(cap_of(caps, "GrpTRESRunMins of your association in lab is cpu=900")->lag ==
+		    INFINITY);
+	free(caps);
+	slurm_conf.priority_type = NULL;
 	auc_accounts_free(a);
 }
 
@@ -708,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_limits_of_a_partitions_qos),
 		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_caps_on_jobs),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_group_lookups),
 		cmocka_unit_test(test_confine),
