@@ -407,14 +407,20 @@ struct auc_node_size {
 enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid *bid,
 				    struct auc_node_size *size, struct auc_err *err);
 /* Of the nodes that the gang of BID may use: their partition, of several the first in BID or, if it
- * names none, in auction.conf; "" if there is no such node; and the least common multiples of what
- * a job and its tasks get CPUs by, at least 1. */
+ * names none, in auction.conf; "" if there is no such node; whether some partition has as many that
+ * are up as one of its shapes takes; and the least common multiples of what a job and its tasks get
+ * CPUs by, at least 1. */
 struct auc_gang_reach {
 	char partition[AUC_NAME_MAX];
+	bool enough;
 	unsigned cpu_step, task_step;
 };
 void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
 			    struct auc_gang_reach *reach);
+/* AUC_ENOENT: a node that the gang of BID must have is none of the partitions where it may go, or
+ * no node that it may have there has the features that it asks for. */
+enum auc_code auc_auction_gang_names(struct auc_auction *a, const struct auc_bid *bid,
+				     struct auc_err *err);
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals);
 
 /*

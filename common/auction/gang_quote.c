@@ -21,7 +21,11 @@ static enum auc_code try_group(const struct auc_policy *policy, struct auc_polic
 			       const unsigned *upload, const char *group, struct auc_decision *d,
 			       struct auc_err *err);
 
+static bool has_nodes(const struct auc_auction *a, const struct auc_bid *bid,
+		      const struct auc_bid_shape *shape);
 static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec);
+static bool may_enter(const struct auc_bid *bid, const struct auc_server_spec *spec);
+static bool is_among(const struct auc_bid *bid, const char *partition);
 static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
 		  const struct auc_bid_shape *shape);
 static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
@@ -163,7 +167,59 @@ void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
 		reach->cpu_step = common_multiple(reach->cpu_step, spec->cpu_step);
 		reach->task_step = common_multiple(reach->task_step, spec->task_step);
 	}
+	for (unsigned i = 0; i < bid->gang.nshapes && !reach->enough; i++)
+		reach->enough = has_nodes(a, bid, &bid->gang.shapes[i]);
 	pthread_mutex_unlock(&a->lock);
+}
+
+/* True if some partition has as many nodes as SHAPE, one of BID's, takes. */
+static bool has_nodes(const struct auc_auction *a, const struct auc_bid *bid,
+		      const struct auc_bid_shape *shape)
+{
+	uint64_t n[AUC_BID_PARTITIONS_MAX] = {0};
+
+	for (unsigned i = 0; i < a->nspecs; i++) {
+		const struct auc_server_spec *spec = &a->specs[i];
+		unsigned at;
+
+		if (spec->down || !may_enter(bid, spec) || !holds(spec, &bid->gang, shape))
+			continue;
+		at = place_of(a, bid, spec->partition);
+		if (at < AUC_BID_PARTITIONS_MAX && ++n[at] >= shape->nodes)
+			return true;
+	}
+	return false;
+}
+
+enum auc_code auc_auction_gang_names(struct auc_auction *a, const struct auc_bid *bid,
+				     struct auc_err *err)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+	unsigned missing = g->except ? g->nplaces : 0;
+	bool found = false;
+
+	pthread_mutex_lock(&a->lock);
+	for (bool there = true; missing < g->nplaces && there; missing += there) {
+		there = false;
+		for (unsigned i = 0; i < a->nspecs && !there; i++)
+			there = !strcmp(g->places[missing], a->specs[i].name) &&
+				is_among(bid, a->specs[i].partition);
+	}
+	for (unsigned i = 0; i < a->nspecs && !found; i++)
+		found = may_enter(bid, &a->specs[i]);
+	pthread_mutex_unlock(&a->lock);
+	if (missing < g->nplaces)
+		return auc_err_set(
+			err, AUC_ENOENT,
+			"--nodelist: %s is not for sale%s; \"sprice -N\" lists the nodes "
+			"that are",
+			g->places[missing], bid->npartitions ? " in --partition" : "");
+	if (!found && *g->features)
+		return auc_err_set(err, AUC_ENOENT,
+				   "--constraint=%s: no node for sale that the job may use is like "
+				   "that",
+				   g->features);
+	return AUC_OK;
 }
 
 /* Of PARTITION in BID's list, or in auction.conf's. */
@@ -204,23 +260,35 @@ unsigned auc_gang_count(const struct auc_auction *a, const struct auc_bid *bid)
 static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec)
 {
 	const struct auc_bid_gang *g = &bid->gang;
-	bool found = !bid->npartitions;
 
-	for (unsigned i = 0; i < bid->npartitions && !found; i++)
-		found = !strcmp(bid->partitions[i], spec->partition);
-	if (!found)
-		return false;
-	if (!auc_bid_gang_wants(g, spec->features))
-		return false;
-	found = false;
-	for (unsigned i = 0; i < g->nplaces && !found; i++)
-		found = !strcmp(g->places[i], spec->name);
-	if (g->nplaces && found == g->except)
+	if (!may_enter(bid, spec))
 		return false;
 	for (unsigned i = 0; i < g->nshapes; i++)
 		if (holds(spec, g, &g->shapes[i]))
 			return true;
 	return false;
+}
+
+/* Partition, features and name are as BID wants them. */
+static bool may_enter(const struct auc_bid *bid, const struct auc_server_spec *spec)
+{
+	const struct auc_bid_gang *g = &bid->gang;
+	bool named = false;
+
+	if (!is_among(bid, spec->partition) || !auc_bid_gang_wants(g, spec->features))
+		return false;
+	for (unsigned i = 0; i < g->nplaces && !named; i++)
+		named = !strcmp(g->places[i], spec->name);
+	return !g->nplaces || named != g->except;
+}
+
+static bool is_among(const struct auc_bid *bid, const char *partition)
+{
+	bool found = !bid->npartitions;
+
+	for (unsigned i = 0; i < bid->npartitions && !found; i++)
+		found = !strcmp(bid->partitions[i], partition);
+	return found;
 }
 
 static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,

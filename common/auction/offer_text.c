@@ -329,13 +329,13 @@ static void print_plan(FILE *out, const struct auc_market *m, const struct auc_p
 		print_changes(out, plan);
 }
 
-/* "2 nodes, edge1, edge2, with cpu=48 mem=400000 gpu:a100=8 each" */
+/* "2 whole nodes, edge1, edge2, with cpu=48 mem=400000 gpu:a100=8 each" */
 static void print_gang(FILE *out, const struct auc_market *m, const struct auc_plan *plan)
 {
 	unsigned n = plan->runs[0].nshares;
 
 	fprintf(out, "%s%u %snode%s, ", plan->block ? "a block of " : "", n,
-		plan->block ? "whole " : "", n > 1 ? "s" : "");
+		plan->whole ? "whole " : "", n > 1 ? "s" : "");
 	for (unsigned i = 0; i < n && i < SERVERS_MAX; i++)
 		fprintf(out, "%s%s", i ? ", " : "",
 			auc_market_server_name(m, plan->shares[i].server));

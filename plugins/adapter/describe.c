@@ -101,14 +101,18 @@ static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, ui
 
 	code = look_around(a, desc, submit_uid, bid, &reach, err);
 	/* Where each job has its nodes alone, it asks for that. */
-	if (!code && !*reach.partition && !bid->gang.whole) {
+	if (!code && !reach.enough && !bid->gang.whole) {
 		job_desc_msg_t alone = *desc;
+		struct auc_gang_reach there;
 
 		alone.shared = 0;
-		code = look_around(a, &alone, submit_uid, bid, &reach, err);
-		if (*reach.partition) {
+		code = look_around(a, &alone, submit_uid, bid, &there, err);
+		if (there.enough || (!*reach.partition && *there.partition)) {
 			desc->shared = 0;
 			whole = false;
+			reach = there;
+		} else if (!code) {
+			code = look_around(a, desc, submit_uid, bid, &reach, err);
 		}
 	}
 	if (!code && whole)
@@ -139,6 +143,7 @@ static enum auc_code look_around(struct auc_auction *a, const job_desc_msg_t *de
 		least.time_limit = 1;
 	code = auc_desc_gang(&least, auc_site_now(), NULL, NULL, bid, err);
 	code = code ? code : auc_desc_confine(desc, bid, err);
+	code = code ? code : auc_auction_gang_names(a, bid, err);
 	if (code)
 		return code;
 	/* If it may enter none, it is told so later. */

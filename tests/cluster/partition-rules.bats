@@ -119,7 +119,10 @@ open_to()
 	[ "$(receipt_get "$whole" '"\(.gang_whole) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = 'true 8 4' ]
 	part=$(submit alice --bid=3000 -c1 --mem=100 -t1 -o /dev/null --wrap true)
 	[ "$(receipt_get "$part" '"\(.gang_whole) \(.plan[0].nodes[0])"')" = 'null cloud1' ]
-	wide=$(submit alice --bid=3000 -p edge -N2 -t1 --mem=100 -o /dev/null --wrap true)
+	# Only there are two nodes, which are bought whole, and the answer says so.
+	run as alice sbatch --quote --bid=3000 -N2 -t1 --mem=100 --wrap true
+	[[ $output == *'would be accepted: 2 whole nodes, edge1, edge2, with cpu=8 mem=16000 gpu:v100=4 each, '* ]]
+	wide=$(submit alice --bid=3000 -N2 -t1 --mem=100 -o /dev/null --wrap true)
 	[ "$(receipt_get "$wide" '"\(.gang_whole) \(.plan[0].nodes | join(","))"')" = 'true edge1,edge2' ]
 	for job in "$whole" "$wide"; do
 		wait_until 120 job_ended "$job"

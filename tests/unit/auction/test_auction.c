@@ -725,79 +725,6 @@ static void test_receipt_too_long(void **state)
 
 /* -- what is not ready -- */
 
-/* What all of a node is, for --exclusive and --mem=0. */
-static void test_node_size(void **state)
-{
-	struct auc_server_spec s[] = {
-		{.name = "a",
-		 .partition = "edge",
-		 .ncapacity = 3,
-		 .capacity = {{"cpu", 64}, {"mem", 1000}, {"gpu:v100", 4}}},
-		{.name = "b",
-		 .partition = "edge",
-		 .ncapacity = 3,
-		 .capacity = {{"cpu", 64}, {"gpu:v100", 4}, {"mem", 1000}}},
-		{.name = "c",
-		 .partition = "edge",
-		 .ncapacity = 3,
-		 .capacity = {{"cpu", 64}, {"mem", 2000}, {"gpu:a100", 8}}},
-		{.name = "d",
-		 .partition = "edge",
-		 .ncapacity = 2,
-		 .capacity = {{"cpu", 8}, {"mem", 500}}},
-	};
-	struct auc_auction *a = world_create("Prices=none\nSlots=100");
-	struct auc_bid *bid = calloc(1, sizeof(*bid));
-	struct auc_bid_gang *g = &bid->gang;
-	struct auc_gang_reach reach;
-	struct auc_node_size size;
-
-	(void)state;
-	s[0].cpu_step = 2;
-	s[1].cpu_step = 3;
-	s[2].cpu_step = 5;
-	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
-	g->except = true;
-	g->nshapes = 1;
-	g->ntres = 2;
-	strcpy(g->tres[0], "cpu");
-	strcpy(g->tres[1], "gpu:v100");
-	g->shapes[0].amount[0] = 1;
-	g->shapes[0].amount[1] = 4;
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
-	assert_int_equal(size.n, 3);
-	assert_true(size.tres[1].value == 1000);
-	/* Any GPU: a and c are not alike, without c all are. */
-	strcpy(g->tres[1], "gpu");
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_EINVAL);
-	assert_non_null(strstr(err.text, "a and c have different amounts"));
-	g->nplaces = 1;
-	strcpy(g->places[0], "c");
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
-	assert_true(size.tres[1].value == 1000);
-	/* By how many CPUs they hand them out. */
-	auc_auction_gang_reach(a, bid, &reach);
-	assert_string_equal(reach.partition, "edge");
-	assert_true(reach.cpu_step == 6 && reach.task_step == 1);
-	/* c alone; nowhere. */
-	g->except = false;
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
-	assert_true(size.tres[1].value == 2000);
-	g->shapes[0].amount[1] = 9;
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_ENOENT);
-	g->nplaces = 0;
-	g->except = true;
-	bid->npartitions = 1;
-	strcpy(bid->partitions[0], "other");
-	g->shapes[0].amount[1] = 1;
-	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_ENOENT);
-	auc_auction_gang_reach(a, bid, &reach);
-	assert_string_equal(reach.partition, "");
-	assert_int_equal(reach.cpu_step, 1);
-	free(bid);
-	auc_auction_destroy(a);
-}
-
 /* A block is whole nodes that nobody adds slots to; whose it is outlives a restart. */
 static void test_block(void **state)
 {
@@ -875,7 +802,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_worthless, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_activity, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_room, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(test_node_size, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_capacity_messages, world_setup,
 						world_teardown),

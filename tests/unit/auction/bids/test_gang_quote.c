@@ -1,0 +1,179 @@
+/* test_gang_quote.c - which nodes a gang may use, and what it names that it cannot have. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/support/world.h"
+
+static struct auc_err err;
+
+static const struct auc_server_spec servers[] = {
+	{.name = "a",
+	 .partition = "edge",
+	 .ncapacity = 3,
+	 .capacity = {{"cpu", 64}, {"mem", 1000}, {"gpu:v100", 4}}},
+	{.name = "b",
+	 .partition = "edge",
+	 .ncapacity = 3,
+	 .capacity = {{"cpu", 64}, {"gpu:v100", 4}, {"mem", 1000}}},
+	{.name = "c",
+	 .partition = "edge",
+	 .ncapacity = 3,
+	 .capacity = {{"cpu", 64}, {"mem", 2000}, {"gpu:a100", 8}}},
+	{.name = "d", .partition = "edge", .ncapacity = 2, .capacity = {{"cpu", 8}, {"mem", 500}}},
+};
+
+/* A node of its shape has a GPU of any type. */
+static void any_gpu(struct auc_bid_gang *g)
+{
+	g->except = true;
+	g->nshapes = 1;
+	g->ntres = 2;
+	strcpy(g->tres[0], "cpu");
+	strcpy(g->tres[1], "gpu");
+	g->shapes[0].amount[0] = 1;
+	g->shapes[0].amount[1] = 1;
+}
+
+/* What all of a node is, for --exclusive and --mem=0. */
+static void test_node_size(void **state)
+{
+	struct auc_server_spec s[4];
+	struct auc_auction *a = world_create("Prices=none\nSlots=100");
+	struct auc_bid *bid = calloc(1, sizeof(*bid));
+	struct auc_bid_gang *g = &bid->gang;
+	struct auc_gang_reach reach;
+	struct auc_node_size size;
+
+	(void)state;
+	memcpy(s, servers, sizeof(s));
+	s[0].cpu_step = 2;
+	s[1].cpu_step = 3;
+	s[2].cpu_step = 5;
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	g->except = true;
+	g->nshapes = 1;
+	g->ntres = 2;
+	strcpy(g->tres[0], "cpu");
+	strcpy(g->tres[1], "gpu:v100");
+	g->shapes[0].amount[0] = 1;
+	g->shapes[0].amount[1] = 4;
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
+	assert_int_equal(size.n, 3);
+	assert_true(size.tres[1].value == 1000);
+	/* Any GPU: a and c are not alike, without c all are. */
+	strcpy(g->tres[1], "gpu");
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "a and c have different amounts"));
+	g->nplaces = 1;
+	strcpy(g->places[0], "c");
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
+	assert_true(size.tres[1].value == 1000);
+	/* By how many CPUs they hand them out. */
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_string_equal(reach.partition, "edge");
+	assert_true(reach.cpu_step == 6 && reach.task_step == 1);
+	/* c alone; nowhere. */
+	g->except = false;
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
+	assert_true(size.tres[1].value == 2000);
+	g->shapes[0].amount[1] = 9;
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_ENOENT);
+	g->nplaces = 0;
+	g->except = true;
+	bid->npartitions = 1;
+	strcpy(bid->partitions[0], "other");
+	g->shapes[0].amount[1] = 1;
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_ENOENT);
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_string_equal(reach.partition, "");
+	assert_int_equal(reach.cpu_step, 1);
+	assert_false(reach.enough);
+	free(bid);
+	auc_auction_destroy(a);
+}
+
+/* Whether some partition has as many nodes as a gang takes. */
+static void test_enough(void **state)
+{
+	struct auc_auction *a = world_create("Prices=none\nSlots=100");
+	struct auc_bid *bid = calloc(1, sizeof(*bid));
+	struct auc_bid_gang *g = &bid->gang;
+	struct auc_server_spec s[4];
+	struct auc_gang_reach reach;
+
+	(void)state;
+	memcpy(s, servers, sizeof(s));
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	any_gpu(g);
+	/* Three have a GPU. */
+	g->shapes[0].nodes = 3;
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_true(reach.enough);
+	g->shapes[0].nodes = 4;
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_false(reach.enough);
+	assert_string_equal(reach.partition, "edge");
+	g->shapes[0].nodes = 3;
+	s[1].down = true;
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_false(reach.enough);
+	free(bid);
+	auc_auction_destroy(a);
+}
+
+/* Nodes and features that are not for sale. */
+static void test_names(void **state)
+{
+	struct auc_auction *a = world_create("Prices=none\nSlots=100");
+	struct auc_bid *bid = calloc(1, sizeof(*bid));
+	struct auc_bid_gang *g = &bid->gang;
+	struct auc_server_spec s[4];
+
+	(void)state;
+	memcpy(s, servers, sizeof(s));
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	any_gpu(g);
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_OK);
+	g->except = false;
+	g->nplaces = 2;
+	strcpy(g->places[0], "c");
+	strcpy(g->places[1], "zz");
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_ENOENT);
+	assert_non_null(strstr(err.text, "--nodelist: zz is not for sale; "));
+	g->nplaces = 1;
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_OK);
+	bid->npartitions = 1;
+	strcpy(bid->partitions[0], "other");
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_ENOENT);
+	assert_non_null(strstr(err.text, "--nodelist: c is not for sale in --partition; "));
+	g->nplaces = 0;
+	g->except = true;
+	strcpy(bid->partitions[0], "edge");
+	strcpy(g->features, "ib");
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_ENOENT);
+	assert_non_null(strstr(err.text, "--constraint=ib: no node for sale that the job may use"));
+	strcpy(s[3].features, "fast,ib");
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	assert_int_equal(auc_auction_gang_names(a, bid, &err), AUC_OK);
+	free(bid);
+	auc_auction_destroy(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_node_size, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_enough, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_names, world_setup, world_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
