@@ -22,6 +22,8 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *
 			  const struct auc_bid *bid, uint64_t *counts, struct auc_reasons *why);
 static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
 			    uint64_t *counts, struct auc_reasons *why);
+static unsigned spread_of(const struct auc_request *q, uint64_t nodes);
+static unsigned add_count(uint64_t *counts, unsigned n, uint64_t nodes);
 static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
 			     uint64_t *counts, struct auc_reasons *why);
 static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g,
@@ -39,8 +41,9 @@ static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		      const struct auc_node_share *share, const char *gpu, struct auc_reasons *why);
 static bool takes_as(const struct auc_slice *slice, const struct auc_request *q);
 static void set_text(char **field, const char *value);
-static unsigned least_cpus(const struct auc_request *q, uint64_t tasks,
+static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice);
+static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
 static char *typed(const char *text, const char *gres);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
@@ -170,7 +173,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		desc->ntasks_per_node = (uint16_t)tasks;
 	desc->min_nodes = desc->max_nodes = slice->nnodes;
 	if (desc->shared) {
-		desc->pn_min_cpus = (uint16_t)least_cpus(&q, tasks, slice);
+		desc->pn_min_cpus = (uint16_t)least_cpus(desc, &q, tasks, slice);
 		desc->min_cpus = desc->pn_min_cpus * slice->nnodes;
 	}
 	if (desc->shared && !q.memory && !q.memory_per_gpu)
@@ -206,15 +209,22 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 }
 
 /* By what a node has to have Slurm gives all that was bought of it. */
-static unsigned least_cpus(const struct auc_request *q, uint64_t tasks,
+static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice)
 {
 	uint64_t said = tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
 
-	if (AUC_TASKS_BOUND_CPUS && !q->cpus_per_gpu && (tasks > 1 || q->tasks_per_node) &&
-	    said < slice->cpus && said >= q->least_cpus)
+	if (said < slice->cpus && said >= q->least_cpus && bound_by_tasks(desc, q, tasks))
 		return (unsigned)said;
 	return slice->cpus;
+}
+
+/* True if Slurm gives the TASKS of DESC on a node no more CPUs than these have. */
+static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks)
+{
+	/* What sbatch says itself is no bound. */
+	return AUC_TASKS_BOUND_CPUS && !q->cpus_per_gpu &&
+	       (tasks > 1 || q->tasks_per_node || (desc->bitflags & JOB_NTASKS_SET));
 }
 
 /* The field becomes VALUE where the record has something else. */
@@ -235,6 +245,7 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	desc.min_nodes = info->num_nodes;
 	desc.shared = info->shared;
 	desc.num_tasks = info->num_tasks;
+	desc.bitflags = info->bitflags & JOB_NTASKS_SET;
 	desc.ntasks_per_node = info->ntasks_per_node;
 	desc.cpus_per_task = info->cpus_per_task;
 	desc.ntasks_per_tres = info->ntasks_per_tres;
@@ -294,7 +305,7 @@ bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 	if (slice->whole)
 		return info->shared == SHARED_NONE;
 	/* Slurm rounds it up to what was bought (least_cpus()). */
-	if (AUC_TASKS_BOUND_CPUS && q.tasks_per_node && q.least_cpus < slice->cpus)
+	if (AUC_TASKS_BOUND_CPUS && q.least_cpus < slice->cpus)
 		q.least_cpus = slice->cpus;
 	if (takes_as(slice, &q))
 		return true;
@@ -389,8 +400,8 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *
 	return 0;
 }
 
-/* Those from LEAST to MOST on which tasks and GPUs of the job are as many on each; else LEAST, if
- * only tasks do not divide. */
+/* Those from LEAST to MOST on which GPUs of the job are as many on each, and tasks, too, or at
+ * least no fewer nodes have room for them; else LEAST, if only tasks do not divide. */
 static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
 			    uint64_t *counts, struct auc_reasons *why)
 {
@@ -398,23 +409,51 @@ static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_
 	struct auc_node_share share;
 	unsigned n = 0;
 
-	for (uint64_t i = least; i <= most && n < AUC_SHAPES_MAX; i++) {
-		if (i > 1 && q->tasks <= 1 && !q->per_job)
-			break;
-		if ((q->tasks > 1 && i > q->tasks) || (q->per_job && i > NODES_MAX / 100))
-			break;
-		skipped.len = 0;
-		if (!auc_share_of(q, i, &share, &skipped))
-			alone = i == least ? skipped : alone;
-		else if (q->tasks <= 1 || q->tasks_per_node || q->tasks % i == 0)
-			counts[n++] = i;
-	}
+	if (q->tasks > 1 && q->tasks < most)
+		most = q->tasks;
+	else if (q->tasks <= 1 && !q->per_job)
+		most = least;
+	if (q->per_job && most > NODES_MAX / 100)
+		most = NODES_MAX / 100;
+	/* Where they divide, first: there may be too many of the others. */
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint64_t i = least; i <= most && n < AUC_SHAPES_MAX; i++) {
+			if (spread_of(q, i) != pass)
+				continue;
+			skipped.len = 0;
+			if (auc_share_of(q, i, &share, &skipped))
+				n = add_count(counts, n, i);
+			else if (i == least)
+				alone = skipped;
+		}
 	if (!n && !alone.len)
 		counts[n++] = least;
 	/* Why it does not fit on the fewest, if it fits nowhere. */
 	if (!n && alone.len)
 		auc_reasons_add(why, "%s", alone.text);
 	return n;
+}
+
+/* How the tasks lie on NODES nodes: 0, as many on each; 1, not so, but they need them all; 2, fewer
+ * nodes of the same size have room for them. */
+static unsigned spread_of(const struct auc_request *q, uint64_t nodes)
+{
+	uint64_t most = auc_request_tasks(q, nodes);
+
+	if (q->tasks <= 1 || q->tasks_per_node || q->tasks % nodes == 0)
+		return 0;
+	return (q->tasks + most - 1) / most == nodes ? 1 : 2;
+}
+
+/* COUNTS[N], ascending, with NODES: its new number. */
+static unsigned add_count(uint64_t *counts, unsigned n, uint64_t nodes)
+{
+	unsigned i = n;
+
+	for (; i > 0 && counts[i - 1] > nodes; i--)
+		counts[i] = counts[i - 1];
+	counts[i] = nodes;
+	return n + 1;
 }
 
 /* As the user's table says, within --nodes. */
@@ -436,18 +475,28 @@ static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_ga
 	return n;
 }
 
-/* False, and why: Slurm would not give the tasks as many CPUs as --mincpus asks for. */
+/* False, and why: its tasks have no room on NODES nodes, or Slurm would not give those on one as
+ * many CPUs as --mincpus asks for. */
 static bool fits_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t nodes,
 		       struct auc_reasons *why)
 {
-	uint64_t tasks = auc_request_tasks(q, nodes), cpus;
+	uint64_t tasks = auc_request_tasks(q, nodes), cpus, least = AUC_GIVEN32(desc->min_nodes);
 
+	/* What sbatch has counted for the least number of nodes follows these. */
+	if (q->tasks_per_node && q->tasks > nodes * q->tasks_per_node &&
+	    q->tasks > least * q->tasks_per_node) {
+		auc_reasons_add(why,
+				"--ntasks=%u with --ntasks-per-node=%u on %llu node%s: expected at "
+				"most %llu tasks, or --nodes=%llu",
+				q->tasks, q->tasks_per_node, (unsigned long long)nodes,
+				nodes > 1 ? "s" : "",
+				(unsigned long long)(nodes * q->tasks_per_node),
+				(unsigned long long)((q->tasks + q->tasks_per_node - 1) /
+						     q->tasks_per_node));
+		return false;
+	}
 	cpus = tasks * (q->cpus_per_task ? q->cpus_per_task : 1);
-	if (!AUC_TASKS_BOUND_CPUS || q->whole || q->cpus_per_gpu || q->per_task ||
-	    q->least_cpus <= cpus)
-		return true;
-	/* What sbatch says itself is no bound. */
-	if (tasks == 1 && !q->tasks_per_node && !(desc->bitflags & JOB_NTASKS_SET))
+	if (q->whole || q->per_task || q->least_cpus <= cpus || !bound_by_tasks(desc, q, tasks))
 		return true;
 	auc_reasons_add(why,
 			"--mincpus=%u: Slurm gives the tasks on a node no more CPUs than these "
@@ -528,7 +577,10 @@ static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *b
 		longest = g->gpu_time[i].value > longest ? g->gpu_time[i].value : longest;
 	if (g->nspeedup && g->ngpu_time)
 		auc_reasons_add(why, "--speedup: given with --gpu-time, expected one of them");
-	if (desc->time_limit == INFINITE || (!(limit > 0) && !(longest > 0)))
+	if (desc->time_limit == INFINITE)
+		auc_reasons_add(why, "--time: no limit (0 or UNLIMITED), expected how long the job "
+				     "runs at most");
+	else if (!(limit > 0) && !(longest > 0))
 		auc_reasons_add(why, "--time: not given, expected how long the job runs");
 	else if (limit > 0 && longest > limit)
 		auc_reasons_add(why,

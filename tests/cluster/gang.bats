@@ -8,7 +8,7 @@ slot=10
 
 setup_file()
 {
-	auction_start --nodes 'node[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
+	auction_start --nodes 'node[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4' --nodes 'plain1:partition=plain,cpus=8,mem=16000,gpus=v100:4'
 }
 
 teardown()
@@ -106,6 +106,33 @@ output()
 	[ "$(output server.out | grep -cE '^(head|worker) on node[1-4]$')" = 2 ]
 }
 
+# Lines "TASKS NODE" of the tasks of a job's step. tasks_by_node FILE
+tasks_by_node()
+{
+	output "$1" | grep '^task' | cut -d' ' -f4 | sort | uniq -c | awk '{print $1}' | sort -rn | paste -sd' '
+}
+
+@test "tasks that do not divide over their nodes" {
+	local said='srun bash -c "echo task \$SLURM_PROCID on \$SLURMD_NODENAME with \${CUDA_VISIBLE_DEVICES-none}"'
+
+	# They are worth more the sooner they end, so that they share nodes.
+	two=$(submit alice --bid=linear:3000,100/m -N2 -n3 --gpus-per-task=1 --mem=100 -t1 -o two.out --wrap "$said")
+	[ "$(receipt_get "$two" '"\(.plan[0].nodes | length) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = "2 2 2" ]
+	three=$(submit alice --bid=linear:3000,100/m -N3 -n4 --mem=100 -t1 -o three.out --wrap "$said; echo \$SLURM_TASKS_PER_NODE")
+	# On no named number of nodes.
+	prime=$(submit alice --bid=linear:3000,100/m -n11 --mem=100 -t1 -o prime.out --wrap "$said")
+	[ "$(receipt_get "$prime" '"\(.plan[0].nodes | length) \(.per_node.cpu)"')" = "2 6" ]
+	for job in $two $three $prime; do
+		wait_until 60 job_ended "$job"
+		wait_until 30 sacct_is "$job" State COMPLETED
+	done
+	[ "$(tasks_by_node two.out)" = "2 1" ]
+	[ "$(tasks_by_node three.out)" = "2 1 1" ]
+	[ "$(output three.out | tail -n 1)" = "2,1(x2)" ]
+	[ "$(tasks_by_node prime.out)" = "6 5" ]
+	[ "$(output prime.out | cut -d' ' -f2 | sort -n | paste -sd' ')" = "$(seq -s' ' 0 10)" ]
+}
+
 @test "of several numbers of nodes the one that pays best" {
 	# All the same price: the sooner it is done the more it is worth.
 	job=$(submit alice --bid=linear:3000,1000/m --nodes=1-4 --speedup=1:3m,2:2m,4:1m --gpus-per-node=1 --mem=500 -o elastic.out \
@@ -118,6 +145,19 @@ output()
 @test "what a bid cannot have is refused, all in one answer" {
 	run ! as alice sbatch --bid=3000 -N2 --wrap true
 	[[ $output == *"auction: --time: not given, expected how long the job runs"* ]]
+	for limit in 0 UNLIMITED; do
+		run ! as alice sbatch --bid=3000 -N2 -t $limit --wrap true
+		[[ $output == *"auction: --time: no limit (0 or UNLIMITED), expected how long the job runs at most"* ]]
+	done
+	run ! as alice sbatch --bid=3000 -N2 -t1 -w node1,plain1 --wrap true
+	[[ $output == *"auction: --nodelist: plain1 is not for sale; \"sprice -N\" lists the nodes that are"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 -C nothing --wrap true
+	[[ $output == *"auction: --constraint=nothing: no node for sale that the job may use is like that"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -n5 --ntasks-per-node=2 -t1 --wrap true
+	[[ $output == *"auction: --ntasks=5 with --ntasks-per-node=2 on 2 nodes: expected at most 4 tasks, or --nodes=3"* ]]
+	# slurmctld would refuse it before it asks anybody.
+	run ! as alice sbatch --bid=3000 -N1 -t1 --wrap true : -N1
+	[[ $output == *"auction: a heterogeneous job cannot bid; submit each part of it as a job of its own"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --exclusive=user --licenses=x --wrap true
 	[[ $output == *"--exclusive=user or mcs, --licenses cannot be combined with a bid"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -t1 --gpus=3 --wrap true

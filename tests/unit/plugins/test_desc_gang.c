@@ -153,6 +153,52 @@ static void test_cores(void **state)
 	reach = NULL;
 }
 
+/* What is bought of a core's other thread, and is not said by the tasks. */
+static void test_apply_cores(void **state)
+{
+	struct auc_slice slice = {.node = "n[1-2]",
+				  .partition = "p",
+				  .nnodes = 2,
+				  .cpus = 4,
+				  .mem_mb = 100,
+				  .minutes = 60,
+				  .gres = "gres:gpu:a100:1"};
+	slurm_job_info_t info = {.num_tasks = 2,
+				 .ntasks_per_node = NO_VAL16,
+				 .cpus_per_task = 3,
+				 .ntasks_per_tres = NO_VAL16,
+				 .pn_min_memory = 100,
+				 .tres_per_node = (char *)"gres:gpu:a100:1",
+				 .shared = NO_VAL16,
+				 .bitflags = JOB_NTASKS_SET};
+	job_desc_msg_t update;
+
+	(void)state;
+	/* --nodes=2 --ntasks=2 --cpus-per-task=3: newer releases give one task no more than 3. */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.cpus_per_task = 3;
+	desc.bitflags = JOB_NTASKS_SET;
+	desc.tres_per_node = slurm_xstrdup("gres:gpu:1");
+	auc_desc_apply_gang(&desc, &slice, "{}");
+	assert_int_equal(desc.pn_min_cpus, AUC_TASKS_BOUND_CPUS ? 3 : 4);
+	info.pn_min_cpus = desc.pn_min_cpus;
+	assert_true(auc_gang_takes(&slice, &info));
+	slurm_init_job_desc_msg(&update);
+	auc_gang_update(&info, &slice, &update);
+	assert_int_equal(update.pn_min_cpus, desc.pn_min_cpus);
+	auc_gang_update_clear(&update);
+	release();
+	/* --nodes=2 --cpus-per-task=3: nobody said how many tasks. */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.cpus_per_task = 3;
+	desc.tres_per_node = slurm_xstrdup("gres:gpu:1");
+	auc_desc_apply_gang(&desc, &slice, "{}");
+	assert_int_equal(desc.pn_min_cpus, 4);
+	release();
+}
+
 /* What a script says of tasks, GPUs and whole nodes. */
 static void test_whole_nodes(void **state)
 {
@@ -276,13 +322,38 @@ static void test_uneven(void **state)
 	assert_int_equal(desc.ntasks_per_node, NO_VAL16);
 	assert_int_equal(desc.pn_min_cpus, 4);
 	release();
-	/* --nodes=2-3: where they divide, or else on the fewest. */
+	/* --nodes=2-3, whether they divide or not; of nodes that would be empty there are none. */
 	fresh(2);
 	desc.max_nodes = 3;
 	desc.num_tasks = 9;
-	has(1, 3, 3, 100, "gpu", 0);
+	has(2, 2, 5, 100, "gpu", 0);
+	assert_int_equal(bid.gang.shapes[1].nodes, 3);
+	assert_true(amount(1, "cpu") == 3);
 	desc.num_tasks = 7;
-	has(1, 2, 4, 100, "gpu", 0);
+	has(2, 2, 4, 100, "gpu", 0);
+	assert_int_equal(bid.gang.shapes[1].nodes, 3);
+	/* A prime number of them, on any number of nodes. */
+	fresh(0);
+	desc.num_tasks = 17;
+	has(8, 1, 17, 100, "gpu", 0);
+	assert_int_equal(bid.gang.shapes[2].nodes, 3);
+	assert_true(amount(2, "cpu") == 6);
+	assert_int_equal(bid.gang.shapes[7].nodes, 17);
+	/* So many that there is no room for all numbers: those that divide them are there. */
+	fresh(0);
+	desc.num_tasks = 4096;
+	has(64, 1, 4096, 100, "gpu", 0);
+	assert_int_equal(bid.gang.shapes[63].nodes, 4096);
+	for (unsigned i = 1; i < 64; i++)
+		assert_true(bid.gang.shapes[i].nodes > bid.gang.shapes[i - 1].nodes);
+	/* --nodes=5-6: on five two would be enough for all. */
+	fresh(5);
+	desc.max_nodes = 6;
+	desc.num_tasks = 7;
+	has(1, 5, 2, 100, "gpu", 0);
+	fresh(2);
+	desc.max_nodes = 3;
+	desc.num_tasks = 7;
 	/* A table takes any number of nodes, which leaves the tasks as many as they are. */
 	bid.gang.nspeedup = 1;
 	strcpy(bid.gang.speedup[0].name, "3");
@@ -301,14 +372,14 @@ static void test_uneven(void **state)
 static void test_alternatives(void **state)
 {
 	(void)state;
-	/* Tasks without nodes: where they divide. */
+	/* Tasks without nodes. */
 	fresh(0);
 	desc.num_tasks = 8;
 	desc.tres_per_task = (char *)"gres:gpu:1";
-	has(4, 1, 8, 100, "gpu", 8);
+	has(5, 1, 8, 100, "gpu", 8);
 	assert_int_equal(bid.gang.shapes[1].nodes, 2);
-	assert_int_equal(bid.gang.shapes[3].nodes, 8);
-	assert_true(amount(3, "gpu") == 1);
+	assert_int_equal(bid.gang.shapes[4].nodes, 8);
+	assert_true(amount(4, "gpu") == 1);
 	/* --nodes=2-4: as few as will do, with as many tasks on each as are asked for. */
 	fresh(2);
 	desc.max_nodes = 4;
@@ -373,8 +444,16 @@ static void test_refused(void **state)
 	desc.pn_min_memory = NO_VAL64;
 	refused("--time: not given");
 	fresh(2);
+	desc.time_limit = INFINITE;
+	refused("--time: no limit (0 or UNLIMITED), expected how long the job runs at most");
+	fresh(2);
 	desc.pn_min_memory = NO_VAL64;
 	refused("--mem: not given");
+	fresh(2);
+	desc.num_tasks = 5;
+	desc.ntasks_per_node = 2;
+	refused("--ntasks=5 with --ntasks-per-node=2 on 2 nodes: expected at most 4 tasks, or "
+		"--nodes=3");
 	fresh(1);
 	desc.max_nodes = 2;
 	desc.num_tasks = 12;
@@ -691,6 +770,7 @@ int main(void)
 		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
 		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
 		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_apply_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
