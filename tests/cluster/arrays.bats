@@ -278,4 +278,6 @@ sum_of()
 	run as alice sbatch $(gpu_bid) --array=0-3 --quote --wrap true
 	[[ $output == *'auction: would be accepted: '*'that is one task now; each of the 4 is decided in its turn, at the prices of its moment'* ]]
 	[[ $output != *Submitted* ]]
+	run as alice sbatch $(gpu_bid) --array=3 --quote --wrap true
+	[[ $output == *'auction: would be accepted: '*'that is one task now; it is decided in its turn, at the prices of its moment'* ]]
 }

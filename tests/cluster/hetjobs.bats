@@ -27,8 +27,14 @@ setup_file()
 }
 
 @test "bids do not come as heterogeneous jobs, and ordinary ones are backfilled" {
+	refused='auction: a heterogeneous job cannot bid; submit each part of it as a job of its own'
 	run ! as alice sbatch $(small_bid 100 1) -n1 --wrap true : -n1
-	[[ $output == *auction* ]]
+	[[ $output == *"$refused"* ]]
+	printf '#!/bin/sh\n#SBATCH --bid=100 -n1 -t1\n#SBATCH hetjob\n#SBATCH -n2\ntrue\n' > "$SANDBOX_DIR/home/alice/het.sh"
+	run ! as alice sbatch het.sh
+	[[ $output == *"$refused"* ]]
+	run ! as alice salloc -n1 -t1 : --bid=100 -n1 -t1 true
+	[[ $output == *"$refused"* ]]
 	job=$(submit bob -p main -t 1 -o /dev/null --wrap true)
 	wait_until 30 job_is "$job" COMPLETED
 	wait_until 30 eval '[ "$(sdiag | sed -n "s/.*Total cycles: *//p" | tail -n 1)" -gt 0 ]'

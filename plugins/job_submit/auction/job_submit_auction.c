@@ -37,6 +37,8 @@
 #define LISTED   2.0
 #define RC_AGAIN EAGAIN /* sbatch waits a second and asks again, some two minutes long */
 
+#define EACH_SIZE 32 /* of a few words */
+
 struct job_record; /* slurmctld's own; we never look into it */
 
 extern const char plugin_name[];
@@ -81,6 +83,7 @@ static const struct auc_bid *list_known(const struct auc_conf *conf, struct auc_
 static bool posts(const struct auc_auction *a);
 static enum auc_code take_posted(const struct auc_bid *bid, bool quote, struct auc_offer *offer,
 				 struct auc_err *err);
+static const char *each_task(const struct auc_array_tasks *array, char each[static EACH_SIZE]);
 static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		      const struct auc_offer *offer, const struct auc_array_tasks *array,
 		      char **err_msg);
@@ -435,7 +438,7 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 	bool quote = bid->quote || bid->dry_run;
 	struct auc_offer offer = {0};
 	struct auc_array_tasks array = {.n = 0};
-	char barred[512] = "", *text;
+	char barred[512] = "", *text, each[EACH_SIZE];
 	enum auc_code code;
 	struct auc_err err;
 	int rc;
@@ -461,9 +464,9 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 		rc = quote ? RC_QUOTE : RC_REFUSED;
 	} else if (quote) {
 		rc = asprintf(&text,
-			      "%s\nauction: that is one task now; each of the %u is decided in its "
-			      "turn, at the prices of its moment",
-			      offer.message, array.n);
+			      "%s\nauction: that is one task now; %s decided in its turn, at the "
+			      "prices of its moment",
+			      offer.message, each_task(&array, each));
 		say(err_msg, rc < 0 ? offer.message : text);
 		if (rc >= 0)
 			free(text);
@@ -516,11 +519,20 @@ static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bi
 	return auc_array_read(desc->array_inx, slurm_conf.max_array_sz, array, err);
 }
 
+/* "each of the 3 is", in EACH. */
+static const char *each_task(const struct auc_array_tasks *array, char each[static EACH_SIZE])
+{
+	if (array->n == 1)
+		return "it is";
+	snprintf(each, EACH_SIZE, "each of the %u is", array->n);
+	return each;
+}
+
 static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
 		      const struct auc_offer *offer, const struct auc_array_tasks *array,
 		      char **err_msg)
 {
-	char *receipt, *text;
+	char *receipt, *text, each[EACH_SIZE];
 	struct auc_err err;
 	enum auc_code code;
 
@@ -532,12 +544,10 @@ static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bi
 		      receipt);
 	free(receipt);
 	if (asprintf(&text,
-		     "%s\nauction: that is one task now; each of the %u is decided in its turn, at "
-		     "the "
-		     "prices of its moment%s; \"sbid list\" shows what they have bought, \"sbid "
-		     "why\" "
-		     "why some have not",
-		     offer->message, array->n,
+		     "%s\nauction: that is one task now; %s decided in its turn, at the prices of "
+		     "its moment%s; \"sbid list\" shows what was bought, \"sbid why\" why "
+		     "something was not",
+		     offer->message, each_task(array, each),
 		     bid->stands > 0 ? ", and again if it is refused" : "") < 0)
 		return SLURM_SUCCESS;
 	say(err_msg, text);

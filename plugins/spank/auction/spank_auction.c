@@ -46,6 +46,8 @@ static struct {
 	bool conf_tried;
 	char *given[KEYS_MAX]; /* option values by key */
 	bool any_given;
+	unsigned parts; /* of a heterogeneous job, seen up to now; 1: of any other */
+	bool any_bids;  /* some part of it bids */
 } client;
 
 static bool is_sbatch(void);
@@ -110,6 +112,13 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	(void)av;
 	if (!bids())
 		return ESPANK_SUCCESS;
+	/* Where SchedulerType is not sched/backfill, slurmctld refuses it before it asks us. */
+	client.any_bids |= client.any_given || environment(0);
+	if (++client.parts > 1 && client.any_bids) {
+		slurm_error(PREFIX "a heterogeneous job cannot bid; submit each part of it as a "
+				   "job of its own, with its own bid");
+		exit(EXIT_FAILURE);
+	}
 	rc = make_bid(sp);
 	client_clear();
 	/*
