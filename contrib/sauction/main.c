@@ -50,7 +50,7 @@ static const struct command {
 	{"resume", command_resume, "spool"},
 	{"spool", command_spool, "spool"},
 	{"explain", command_explain, "json,spool"},
-	{"report", command_report, TABLE ",by,focus,since,until"},
+	{"report", command_report, TABLE ",by,focus,since,until,spool"},
 };
 
 static const struct option options[] = {
@@ -128,7 +128,7 @@ static int options_refuse(const struct sauction *s, const struct command *comman
 		takes = TABLE ",by,spool";
 		what = "report --by=reason";
 	} else if (command->run == command_report && s->focus) {
-		takes = TABLE ",focus,since,until";
+		takes = TABLE ",focus,since,until,spool";
 		what = "report --focus";
 	}
 	if (given_refuse(options, s->given, takes, what) ||

@@ -203,7 +203,8 @@ expect 'of a grant' 1 'sauction: --id: money does not take it' money --id=x
 expect 'a table of a grant' 1 'sauction: --json: grant does not take it' --json grant physics 1
 expect 'refusals of a time' 1 'sauction: --since: report --by=reason does not take it' --by=reason --since=now report
 expect 'two kinds of report' 1 'sauction: --by: report --focus does not take it' --by=user --focus report
-expect 'a spool for a report' 1 'sauction: --spool: report does not take it' --spool="$dir" report
+expect 'where the auction is may always be said' 0 '2
+1' --spool="$dir" --by=user --since=now -n -o jobs report
 expect 'two forms' 1 'sauction: --json and --csv: expected only one of them' --csv --json money
 expect 'two other forms' 1 'sauction: --parsable and --csv: expected only one of them' -P --csv money
 expect 'JSON without headings' 1 'sauction: --noheader and --json: expected only one of them' -n --json money
