@@ -19,7 +19,8 @@
 
 struct json_object *ask_slurmctld(const char *what, const char *of)
 {
-	const char *sbatch[8] = {"sbatch", "--wrap=true"};
+	/* A slurmctld without the auction refuses the reservation: there is never a job. */
+	const char *sbatch[8] = {"sbatch", "--wrap=true", "--reservation=auction-question"};
 	struct json_object *o = NULL;
 	char *line = NULL, *p, *told = NULL, account[256], question[32];
 	size_t size = 0;
@@ -28,7 +29,7 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 
 	if (of) {
 		snprintf(account, sizeof(account), "--account=%s", of);
-		sbatch[2] = account;
+		sbatch[3] = account;
 	}
 	/* Nothing but the question, whatever the user has in its environment. */
 	for (unsigned key = 0; key < auc_bid_nkeys; key++)
@@ -49,7 +50,9 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 	}
 	fclose(in);
 	ask_end(pid);
-	if (!o)
+	if (!o && told && strstr(told, "reservation is invalid"))
+		fail("slurmctld does not run the auction (JobSubmitPlugins of slurm.conf)");
+	else if (!o)
 		fail("%s", told ? told : "sbatch says nothing");
 	free(told);
 	free(line);

@@ -45,6 +45,14 @@ setup_auction()
 	[ ! -e "$SANDBOX_DIR/public" ]
 }
 
+@test "where slurmctld does not run the auction its commands say so, and submit nothing" {
+	run -1 as alice sbid balance
+	[[ $output == *"sbid: slurmctld does not run the auction"* ]]
+	run -1 as alice sprice --history
+	[[ $output == *"sprice: slurmctld does not run the auction"* ]]
+	[ -z "$(squeue -h -t all)" ]
+}
+
 @test "one command and a restart: an ordinary user's bid is sold, runs and is paid" {
 	run -0 setup_auction --partition gpu
 	echo "$output"

@@ -307,6 +307,8 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 	if (!bid)
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	code = auc_bid_parse(auc_auction_conf(a), text, bid, &err);
+	if (!code && bid->ask) /* one that there is not: contrib/sauction/ask.c */
+		AUC_XFREE(desc->reservation);
 	if (!code)
 		code = auc_describe(a, desc, submit_uid, bid, &err);
 	auc_desc_forget_secrets(desc);
