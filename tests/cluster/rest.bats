@@ -65,3 +65,17 @@ work="epochs=1 chunks=1 minibatches=$slot gradient-mb=0 worker-time=v100=1s ps-t
 	grep -q 'auction: would be accepted: 1 x v100' "$SANDBOX_DIR/home/alice/rest.log"
 	[ -z "$(timeout 20 squeue -ho %A)" ]
 }
+
+@test "a gang by REST, with the program of doc/rest.md as it stands there" {
+	[ "${REST##*.}" -lt 40 ] || skip "the program is for the interfaces before 0.0.40"
+	sed -n '/^## A gang/,/^## A quote/{s/^    //p}' "$lib_dir/../../doc/rest.md" | sed "s|v0.0.38|${REST##*/}|; s|/home/alice|/tmp|; s|python train.py|true|" \
+		> "$SANDBOX_DIR/home/alice/bid.py"
+	run -0 as alice python3 bid.py
+	echo "$output"
+	[[ $output == *' auction: offered: 2 nodes, node1, node2, with cpu=1 mem=4000 gpu:v100=2 each'* ]]
+	[[ $output == *'pays '*.* ]]
+	job=${output%% *}
+	wait_until 60 receipt_state_is "$job" sold
+	as alice scancel "$job"
+	wait_until 60 settled "$job"
+}
