@@ -5,12 +5,11 @@ load plugins
 
 setup_file()
 {
-	local stock
-
 	need_plugins
 	for stock in /usr/lib/*/slurm-wlm /usr/lib/*/slurm /usr/lib64/slurm /usr/lib/slurm; do
 		[ ! -e "$stock/auth_munge.so" ] || break
 	done
+	export stock
 	plugins=$(readlink -f "$(dirname "$(find "${AUCTION_PREFIX:-${AUCTION_BUILD-}/plugins}" -name job_submit_auction.so | head -n 1)")")
 	export setup=$lib_dir/../../contrib/setup/auction-setup
 	cluster_start $(plugin_options) --plugins off --set "PluginDir=$plugins:$stock" \
@@ -99,7 +98,10 @@ setup_auction()
 	wait_until 30 setup_auction -n --remove
 	run -0 setup_auction --remove
 	echo "$output"
-	run -0 diff -i <(grep -v '^SchedulerParameters' "$SANDBOX_DIR/before/slurm.conf" | sort) <(grep -v '^SchedulerParameters' "$SANDBOX_DIR/etc/slurm.conf" | sort)
+	run -0 diff -i <(grep -vE '^(SchedulerParameters|PluginDir)' "$SANDBOX_DIR/before/slurm.conf" | sort) \
+		<(grep -vE '^(SchedulerParameters|PluginDir)' "$SANDBOX_DIR/etc/slurm.conf" | sort)
+	# A directory of plugins that goes, too, is not named any more.
+	grep -qx "PluginDir=$stock" "$SANDBOX_DIR/etc/slurm.conf"
 	cmp <(grep . "$SANDBOX_DIR/before/plugstack.conf") <(grep . "$SANDBOX_DIR/etc/plugstack.conf")
 	sandbox restart slurmctld
 	run -0 as alice srun -p gpu hostname
