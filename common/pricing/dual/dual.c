@@ -814,7 +814,7 @@ static void move(struct auc_dual *d)
 	double last = d->phase.iterations > 1 ? d->phase.iterations - 1 : 1;
 	double step = d->phase.first_step *
 		      pow(d->phase.last_step / d->phase.first_step, (d->done - 1) / last);
-	double slack, mean, square, by;
+	double slack, mean, square, by, moments, squares;
 	unsigned g, t;
 	size_t i;
 
@@ -827,6 +827,8 @@ static void move(struct auc_dual *d)
 		memset(d->t.moment, 0, d->t.n * sizeof(double));
 	}
 	step *= d->backed_off;
+	moments = 1 - pow(MOMENT, d->done - d->resumed);
+	squares = 1 - pow(SQUARE, d->done);
 	for (g = 0; g < d->ngroups; g++)
 		for (t = 0; t < d->m->slots; t++) {
 			i = (size_t)g * d->m->slots + t;
@@ -835,8 +837,8 @@ static void move(struct auc_dual *d)
 			slack = (d->t.capacity[i] - d->t.use[i]) / d->t.capacity[i];
 			d->t.moment[i] = MOMENT * d->t.moment[i] + (1 - MOMENT) * slack;
 			d->t.square[i] = SQUARE * d->t.square[i] + (1 - SQUARE) * slack * slack;
-			mean = d->t.moment[i] / (1 - pow(MOMENT, d->done - d->resumed));
-			square = d->t.square[i] / (1 - pow(SQUARE, d->done));
+			mean = d->t.moment[i] / moments;
+			square = d->t.square[i] / squares;
 			by = step * d->scale[d->tres[g]] * mean / sqrt(square + SQUARE_MIN);
 			d->t.price[i] = fmin(fmax(d->t.price[i] - by, 0), PRICE_TOP);
 		}
