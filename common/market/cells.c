@@ -48,6 +48,7 @@ static bool few(const struct auc_market *m, unsigned nservers);
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server,
 			  bool sort_later);
 static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
+static unsigned cached(const struct auc_market *m);
 static void sort_order(const double *price, uint32_t *order, unsigned n);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
 		      const int64_t *used);
@@ -117,7 +118,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 				    full_of(m, s, k, m->used[cell * m->ntres + k]))
 				return false;
 		}
-		for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		for (i = 0; i < cached(m); i++) {
 			c = &m->cache[i];
 			if (c->fit[cell] != fit_in_cell(m, &m->types[i], s, cell) ||
 			    c->price[cell] !=
@@ -127,7 +128,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 				return false;
 		}
 	}
-	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+	for (i = 0; i < cached(m); i++)
 		for (t = 0; t < m->nrows; t++) {
 			price = m->cache[i].price + auc_cell(m, t, 0);
 			order = m->cache[i].order + auc_cell(m, t, 0);
@@ -138,7 +139,7 @@ bool auc_market_cache_sound(const struct auc_market *m)
 					return false;
 		}
 	for (t = 1; t < m->nlevels; t++)
-		for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		for (i = 0; i < cached(m); i++)
 			if (!blocks_sound(m, t, &m->cache[i]))
 				return false;
 	return true;
@@ -202,14 +203,17 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+		bool kept = i < cached(m);
+
 		c = &m->cache[i];
-		c->fit = calloc(cells, sizeof(*c->fit));
-		c->price = calloc(cells, sizeof(*c->price));
-		c->order = calloc(cells, sizeof(*c->order));
+		c->fit = kept ? calloc(cells, sizeof(*c->fit)) : NULL;
+		c->price = kept ? calloc(cells, sizeof(*c->price)) : NULL;
+		c->order = kept ? calloc(cells, sizeof(*c->order)) : NULL;
 		c->fit0 = calloc(row, sizeof(*c->fit0));
 		c->price0 = calloc(row, sizeof(*c->price0));
 		c->order0 = calloc(row, sizeof(*c->order0));
-		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
+		if ((kept && (!c->fit || !c->price || !c->order)) || !c->fit0 || !c->price0 ||
+		    !c->order0)
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a market of %u servers and %u slots",
 					   m->nservers, m->slots);
@@ -298,7 +302,7 @@ static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
 	size_t keep = auc_cell(m, rows - shift, 0);
 	struct auc_type_cache *c;
 
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+	for (i = 0; i < cached(m); i++) {
 		c = &m->cache[i];
 		memmove(c->fit + to, c->fit + from, keep * sizeof(*c->fit));
 		memmove(c->price + to, c->price + from, keep * sizeof(*c->price));
@@ -329,7 +333,7 @@ static void empty_slots(struct auc_market *m, unsigned from)
 /* Their caches, where what nothing is used of does not cost the same in all of them. */
 static void refresh_slots(struct auc_market *m, unsigned from)
 {
-	for (unsigned t = from; t < m->slots; t++) {
+	for (unsigned t = from; t < m->slots && cached(m); t++) {
 		for (unsigned s = 0; s < m->nservers; s++)
 			refresh_cell(m, auc_cell(m, t, s), s, true);
 		auc_cells_refresh_order(m, t);
@@ -342,7 +346,7 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
 	struct auc_type_cache *c;
 	unsigned i, r;
 
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+	for (i = 0; i < cached(m); i++) {
 		c = &m->cache[i];
 		for (r = from; r < from + count; r++) {
 			cell = auc_cell(m, r, 0);
@@ -435,7 +439,7 @@ void auc_cells_refresh_all(struct auc_market *m)
 {
 	unsigned t, s;
 
-	for (t = 0; t < m->slots; t++) {
+	for (t = 0; t < m->slots && cached(m); t++) {
 		for (s = 0; s < m->nservers; s++)
 			refresh_cell(m, auc_cell(m, t, s), s, true);
 		auc_cells_refresh_order(m, t);
@@ -514,7 +518,7 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, boo
 	const double *unit = m->unit_price + auc_units(m, row, server);
 	struct auc_type_cache *c;
 
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
+	for (i = 0; i < cached(m); i++) {
 		c = &m->cache[i];
 		if (never_fits(c, server, cell))
 			continue;
@@ -593,7 +597,7 @@ void auc_cells_refresh_order(struct auc_market *m, unsigned row)
 {
 	unsigned i;
 
-	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+	for (i = 0; i < cached(m); i++)
 		if (m->moved[row] >> i & 1)
 			sort_order(m->cache[i].price + auc_cell(m, row, 0),
 				   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
@@ -606,7 +610,7 @@ void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 	unsigned level, j, n = shares ? nshares : m->nservers;
 	auc_slot i;
 
-	for (level = 1; level < m->nlevels; level++)
+	for (level = 1; level < m->nlevels && cached(m); level++)
 		for (i = from >> level; i <= to >> level; i++) {
 			for (j = 0; j < n; j++)
 				refresh_block(m, level, i, shares ? shares[j].server : j,
@@ -627,7 +631,7 @@ static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsi
 	for (half = 0; half < 2; half++)
 		if (block_part(m, level - 1, 2 * i + half, &row))
 			part[nparts++] = auc_cell(m, row, server);
-	for (type = 0; type < m->nworker_types + m->nps_types; type++) {
+	for (type = 0; type < cached(m); type++) {
 		c = &m->cache[type];
 		if (never_fits(c, server, cell))
 			continue;
@@ -650,6 +654,12 @@ static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, u
 		return false;
 	*row = auc_block_row(m, level, i);
 	return true;
+}
+
+/* Types whose caches are kept: workers, then PSs; of a market of gangs none. */
+static unsigned cached(const struct auc_market *m)
+{
+	return m->gangs_only ? 0 : m->nworker_types + m->nps_types;
 }
 
 static int compare_price(const void *a, const void *b, void *arg)
@@ -703,6 +713,12 @@ static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type,
 			fit = n;
 	}
 	return (int32_t)fit;
+}
+
+int32_t auc_market_fits(const struct auc_market *m, unsigned type, size_t cell)
+{
+	return m->gangs_only ? fit_in_cell(m, &m->types[type], (unsigned)(cell % m->nservers), cell)
+			     : m->cache[type].fit[cell];
 }
 
 static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,

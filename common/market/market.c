@@ -377,6 +377,11 @@ int auc_market_match_type(const struct auc_market *m, bool ps, const char *name,
 	return -1;
 }
 
+void auc_market_gangs_only(struct auc_market *m)
+{
+	m->gangs_only = true;
+}
+
 enum auc_code auc_market_ready(struct auc_market *m, const struct auc_price *price,
 			       struct auc_err *err)
 {

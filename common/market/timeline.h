@@ -90,6 +90,7 @@ struct auc_market {
 	bool idle_costs; /* some idle_price is above 0 */
 	bool floors;     /* some server has one */
 	bool hourly;     /* some server has others by the hour of the day */
+	bool gangs_only; /* of the caches below only what empty slots hold is kept */
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	unsigned nleaves; /* different switches */
 	double slot_seconds;
@@ -162,6 +163,8 @@ static inline bool auc_market_clip(const struct auc_market *m, auc_slot *from, a
 
 /* Chooses each TRES's scale from the capacities and turns all amounts into units. AUC_EINVAL. */
 enum auc_code auc_market_fix_units(struct auc_market *m, struct auc_err *err);
+/* How many of TYPE (workers, then PSs) fit in CELL; as the caches say, where they are kept. */
+int32_t auc_market_fits(const struct auc_market *m, unsigned type, size_t cell);
 /* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the
  * window. */
 void auc_market_refresh(struct auc_market *m, auc_slot from, auc_slot to,

@@ -118,6 +118,7 @@ enum auc_code auc_dual_prices_begin(struct auc_dual_prices *l, const struct auc_
 {
 	const struct auc_dual *from_dual = l->dual ? l->dual : l->origin ? l->origin->dual : NULL;
 	struct auc_dual *before = l->dual;
+	bool gangs_only = njobs > 0;
 	enum auc_code rc;
 
 	l->dual = NULL;
@@ -125,12 +126,14 @@ enum auc_code auc_dual_prices_begin(struct auc_dual_prices *l, const struct auc_
 	l->pooled = NULL;
 	drop_jobs(l);
 	from = from > m->first ? from : m->first;
-	for (unsigned i = 0; i < njobs; i++)
+	for (unsigned i = 0; i < njobs; i++) {
+		gangs_only &= !jobs[i].own && jobs[i].job->nshapes;
 		if (jobs[i].own)
 			auc_pool_add_types(l->pool, jobs[i].own);
 		else if (jobs[i].job->nshapes)
 			auc_pool_add_gangs(l->pool);
-	rc = auc_pool_market(l->pool, m, from, &l->pooled, err);
+	}
+	rc = auc_pool_market(l->pool, m, from, gangs_only, &l->pooled, err);
 	if (rc == AUC_OK)
 		rc = take_jobs(l, m, jobs, njobs, from, err);
 	if (rc == AUC_OK)
@@ -203,7 +206,7 @@ static enum auc_code take_jobs(struct auc_dual_prices *l, const struct auc_marke
 		l->njobs++;
 		if (jobs[i].own)
 			rc = auc_pool_market(l->pool, jobs[i].own, auc_market_last(jobs[i].own) + 1,
-					     &to->own, err);
+					     false, &to->own, err);
 	}
 	return rc;
 }

@@ -277,7 +277,7 @@ static enum auc_code make_singles(struct auc_pool *p, const struct auc_market *m
 /* -- its market -- */
 
 enum auc_code auc_pool_market(const struct auc_pool *p, const struct auc_market *m, auc_slot from,
-			      struct auc_market **pooled, struct auc_err *err)
+			      bool gangs_only, struct auc_market **pooled, struct auc_err *err)
 {
 	static const struct auc_price none;
 	struct auc_market *to = auc_market_create(m->slots, m->slot_seconds, m->first);
@@ -289,6 +289,8 @@ enum auc_code auc_pool_market(const struct auc_pool *p, const struct auc_market 
 	rc = add_servers(p, m, to, err);
 	if (rc == AUC_OK)
 		rc = add_types(m, to, err);
+	if (gangs_only)
+		auc_market_gangs_only(to);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(to, &none, err);
 	if (rc == AUC_OK)

@@ -47,10 +47,10 @@ int auc_pool_class_of(const struct auc_pool *p, unsigned server, unsigned tres);
 
 /*
  * The pool of M as it is booked now; M has the servers P was made of, and perhaps types of its own.
- * Slots before FROM are taken for empty.
+ * Slots before FROM are taken for empty. GANGS_ONLY: as auc_market_gangs_only().
  */
 enum auc_code auc_pool_market(const struct auc_pool *p, const struct auc_market *m, auc_slot from,
-			      struct auc_market **pooled, struct auc_err *err);
+			      bool gangs_only, struct auc_market **pooled, struct auc_err *err);
 /* What M has left, by class and slot, in *CAPACITY (malloc'd); nothing before FROM, nor where it is
  * closed. */
 enum auc_code auc_pool_capacity(const struct auc_pool *p, const struct auc_market *m, auc_slot from,

@@ -249,6 +249,8 @@ static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_mark
 	if (rc != AUC_OK)
 		return rc;
 	auc_pool_gang_forget(&ctx->gangs);
+	if (m->gangs_only)
+		return AUC_OK;
 	for (w = 0; w < m->nworker_types; w++) {
 		take_hosts(m, &ctx->workers[w], w, both, AUC_ROLE_WORKER);
 		take_hosts(m, &ctx->lone[w], w, both, both);

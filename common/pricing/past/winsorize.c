@@ -148,7 +148,8 @@ double auc_winsorize_room(const struct auc_market *m)
 			!m->nworker_types && m->servers[cell % m->nservers].roles & AUC_ROLE_WORKER;
 
 		for (unsigned w = 0; w < m->nworker_types; w++)
-			most = m->cache[w].fit[cell] > most ? m->cache[w].fit[cell] : most;
+			most = auc_market_fits(m, w, cell) > most ? auc_market_fits(m, w, cell)
+								  : most;
 		room += most;
 	}
 	return room;

@@ -220,6 +220,14 @@ enum auc_code scenario_without_gangs(const struct scenario *s, const char *polic
 	return AUC_OK;
 }
 
+bool scenario_gangs_only(const struct scenario *s)
+{
+	for (unsigned i = 0; i < s->njobs; i++)
+		if (!s->jobs[i].ngang)
+			return false;
+	return s->njobs > 0;
+}
+
 enum auc_code scenario_without_budgets(const struct scenario *s, const char *policy,
 				       struct auc_err *err)
 {

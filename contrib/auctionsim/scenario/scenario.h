@@ -193,6 +193,8 @@ const char *scenario_worker_type_name(const struct scenario *s, const struct sce
 				      unsigned index);
 const char *scenario_ps_type_name(const struct scenario *s, const struct scenario_job *j,
 				  unsigned index);
+/* Has it jobs, and all of them are gangs? */
+bool scenario_gangs_only(const struct scenario *s);
 /*
  * For a policy that does not take them: AUC_EINVAL names POLICY and the first job that is a gang,
  * or the budgets if there are any.

@@ -275,6 +275,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 		rc = add_types(s, job, *m, err);
 	if (rc == AUC_OK && s->transfer_mb_per_slot >= 0)
 		rc = auc_market_set_traffic(*m, s->transfer_mb_per_slot, err);
+	if (!job && scenario_gangs_only(s))
+		auc_market_gangs_only(*m);
 	if (rc == AUC_OK)
 		rc = auc_market_ready(*m, &none, err);
 	if (rc == AUC_OK)

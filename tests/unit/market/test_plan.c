@@ -28,7 +28,8 @@ static const char good_gang[] = "{\"shape\":2,\"per_node\":{\"cpu\":2.5,\"gpu\":
 				"\"arrival\":4,\"start\":5,\"completion\":8,"
 				"\"plan\":[{\"from\":5,\"to\":7,\"nodes\":[\"s0\",\"s1\"]}]}";
 
-static struct auc_market *make_market(void)
+/* GANGS: it has no other jobs. */
+static struct auc_market *open_market(bool gangs)
 {
 	static const struct auc_named capacity[] = {{"cpu", 8}, {"gpu", 4}};
 	static const struct auc_named worker[] = {{"cpu", 1}, {"gpu", 1}}, ps[] = {{"cpu", 2}};
@@ -39,8 +40,15 @@ static struct auc_market *make_market(void)
 	auc_market_add_server(m, "s1", "edge", false, 3, 0, capacity, 2, NULL);
 	auc_market_add_worker_type(m, "w", worker, 2, 1, NULL);
 	auc_market_add_ps_type(m, "p", ps, 1, 1, NULL);
+	if (gangs)
+		auc_market_gangs_only(m);
 	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
 	return m;
+}
+
+static struct auc_market *make_market(void)
+{
+	return open_market(false);
 }
 
 static void test_build(void **state)
@@ -276,13 +284,59 @@ static void test_bad_json(void **state)
 	auc_market_destroy(m);
 }
 
+/* A market of gangs holds what any other does, but for what only other jobs look up. */
+static void test_gangs_only(void **state)
+{
+	struct auc_given_price given = {.server = 1, .from = 2, .to = 30, .price = 0.7};
+	struct auc_market *m[3];
+	struct auc_plan p;
+
+	(void)state;
+	auc_plan_init(&p);
+	p.start = 3;
+	p.completion = 8;
+	assert_int_equal(auc_plan_add_run(&p, 3, 7, NULL), AUC_OK);
+	assert_int_equal(auc_plan_add_share(&p, 1, 3, 0, NULL), AUC_OK);
+	p.gang = true;
+	for (unsigned i = 0; i < 2; i++) {
+		m[i] = open_market(i);
+		p.amount[auc_market_find_tres(m[i], "gpu")] = 1;
+		given.tres = (unsigned)auc_market_find_tres(m[i], "cpu");
+		assert_int_equal(auc_market_book(m[i], &p, 1, 20, NULL), AUC_OK);
+		assert_int_equal(auc_market_reserve(m[i], 0, given.tres, 4, 5, 7, NULL), AUC_OK);
+		assert_int_equal(auc_market_give_prices(m[i], &given, 1, NULL), AUC_OK);
+		auc_market_advance(m[i], 4);
+	}
+	m[2] = auc_market_clone(m[1]);
+	assert_non_null(m[2]);
+	for (unsigned i = 1; i < 3; i++) {
+		size_t cells = (size_t)m[0]->slots * m[0]->nservers;
+
+		assert_true(auc_market_cache_sound(m[i]) && auc_market_sound(m[i]));
+		assert_memory_equal(m[0]->used, m[i]->used,
+				    cells * m[0]->ntres * sizeof(*m[0]->used));
+		assert_memory_equal(m[0]->unit_price, m[i]->unit_price,
+				    cells * m[0]->ntres * sizeof(*m[0]->unit_price));
+		for (unsigned type = 0; type < m[0]->nworker_types + m[0]->nps_types; type++) {
+			assert_int_equal(m[0]->cache[type].max0, m[i]->cache[type].max0);
+			for (size_t cell = 0; cell < cells; cell++)
+				assert_int_equal(auc_market_fits(m[0], type, cell),
+						 auc_market_fits(m[i], type, cell));
+		}
+	}
+	for (unsigned i = 0; i < 3; i++)
+		auc_market_destroy(m[i]);
+	auc_plan_clear(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_build),    cmocka_unit_test(test_payment),
-		cmocka_unit_test(test_cost),     cmocka_unit_test(test_json),
-		cmocka_unit_test(test_bad_json), cmocka_unit_test(test_gang_json),
-		cmocka_unit_test(test_bad_gang), cmocka_unit_test(test_gang_booked),
+		cmocka_unit_test(test_build),      cmocka_unit_test(test_payment),
+		cmocka_unit_test(test_cost),       cmocka_unit_test(test_json),
+		cmocka_unit_test(test_bad_json),   cmocka_unit_test(test_gang_json),
+		cmocka_unit_test(test_bad_gang),   cmocka_unit_test(test_gang_booked),
+		cmocka_unit_test(test_gangs_only),
 	};
 
 	return cmocka_run_group_tests_name("plan", tests, NULL, sound_teardown);

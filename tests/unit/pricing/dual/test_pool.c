@@ -183,7 +183,7 @@ static void test_pool(void **unused)
 	assert_true(c >= 0 && auc_pool_class(p, (unsigned)c)->nservers == 6);
 	assert_true(capacity[c * SLOTS] == 0 && capacity[c * SLOTS + 1] == 12 &&
 		    capacity[c * SLOTS + 2] == 10);
-	must(auc_pool_market(p, m, 2, &pooled, &err), &err);
+	must(auc_pool_market(p, m, 2, false, &pooled, &err), &err);
 	/* one that gives workers, and one of each size */
 	assert_int_equal(auc_market_nservers(pooled), 3);
 	assert_true(auc_market_capacity(pooled, 0, 0) == 12 &&
