@@ -358,14 +358,21 @@ static enum auc_code run_all(const struct options *o, const char *path, struct a
 static enum auc_code set_prices(const struct options *o, struct scenario *s, const char *policy,
 				struct auc_err *err)
 {
-	char *chosen;
+	struct learned_day *past;
 	enum auc_code rc;
+	char *chosen;
 
 	if (!o->prices)
 		return AUC_OK;
-	progress_say("prices for %.40s", policy);
-	rc = learned_prices(s, o->prices, policy, o->history, o->nhistory, &chosen, err);
+	past = calloc((size_t)o->nhistory + 1, sizeof(*past));
+	if (!past)
+		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	for (unsigned i = 0; i < o->nhistory; i++)
+		past[i].name = o->history[i];
+	progress_head("%.40s", policy);
+	rc = learned_prices(s, o->prices, policy, past, o->nhistory, &chosen, err);
 	progress_hide();
+	free(past);
 	if (rc == AUC_OK && chosen)
 		fprintf(stderr, "auctionsim: %s\n", chosen);
 	free(chosen);

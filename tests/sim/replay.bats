@@ -118,6 +118,20 @@ days()
 	[[ $stderr == *"Policy=posted: expected dps or oasis"* ]]
 }
 
+@test "what takes long says beforehand how long, and names the log while it works" {
+	days 300
+	env --default-signal=TERM "$sim" replay -n nodes log > out 2> err 3>&- &
+	until grep -q 'with --history 0$' err; do kill -0 $!; sleep 0.1; done
+	kill -TERM $!
+	code=0
+	wait $! || code=$?
+	[ "$code" = 1 ]
+	[[ $(grep takes err) == "auctionsim: this takes about "*" as busy as this machine is now; about "*" with --history 1, about "*" with --history 0" ]]
+	[[ $(tail -n 1 err) == "auctionsim: replay: stopped by SIGTERM"* ]]
+	! grep -q /proc err || false
+	[ ! -s out ]
+}
+
 @test "wrong words" {
 	run -2 --separate-stderr "$sim" replay log
 	[[ $stderr == *"expected --nodes=FILE"* ]]

@@ -18,7 +18,7 @@
 #define LINE_EVERY 60        /* s: without a terminal */
 #define LEFT_AFTER 1.0       /* seconds until it says how long it takes */
 #define TEXT_MAX   200
-#define LINE_ROOM  (TEXT_MAX + 120)
+#define LINE_ROOM  (2 * TEXT_MAX + 120)
 
 static struct {
 	const char *command;
@@ -28,6 +28,7 @@ static struct {
 	sigset_t signals, old_mask;
 	pthread_mutex_t lock; /* of what follows, and held while a file is half-written */
 	bool ended, shown;
+	char head[TEXT_MAX]; /* "", or ends in ": " */
 	char text[TEXT_MAX]; /* "": nothing to show */
 	double since;
 	bool (*ends)(void *arg);
@@ -86,10 +87,25 @@ void progress_say(const char *fmt, ...)
 	pthread_mutex_unlock(&p.lock);
 }
 
+void progress_head(const char *fmt, ...)
+{
+	size_t len;
+	va_list ap;
+
+	pthread_mutex_lock(&p.lock);
+	va_start(ap, fmt);
+	vsnprintf(p.head, sizeof(p.head) - 2, fmt, ap);
+	va_end(ap);
+	len = strlen(p.head);
+	if (len)
+		strcpy(p.head + len, ": ");
+	pthread_mutex_unlock(&p.lock);
+}
+
 void progress_hide(void)
 {
 	pthread_mutex_lock(&p.lock);
-	*p.text = '\0';
+	*p.text = *p.head = '\0';
 	wipe();
 	pthread_mutex_unlock(&p.lock);
 }
@@ -175,9 +191,9 @@ static void show(void)
 	uint64_t all = atomic_load_explicit(&p.all, memory_order_relaxed);
 	double passed = auc_clock_now() - p.since;
 	char line[LINE_ROOM];
-	int n = p.shows ? snprintf(line, sizeof(line), "\r%.*s", TEXT_MAX, p.text)
-			: snprintf(line, sizeof(line), "auctionsim: %.40s: %.*s", p.command,
-				   TEXT_MAX, p.text);
+	int n = p.shows ? snprintf(line, sizeof(line), "\r%s%s", p.head, p.text)
+			: snprintf(line, sizeof(line), "auctionsim: %.40s: %s%s", p.command, p.head,
+				   p.text);
 
 	if (done && all)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, ": %llu of %llu",
@@ -210,9 +226,9 @@ static void stop(int signal)
 	if (p.ends && !p.ends(p.arg))
 		return;
 	wipe();
-	n = snprintf(line, sizeof(line), "auctionsim: %.40s: stopped by %s%s%.*s%s\n", p.command,
-		     signal == SIGINT ? "SIGINT" : "SIGTERM", *p.text ? " (" : "", TEXT_MAX, p.text,
-		     *p.text ? ")" : "");
+	n = snprintf(line, sizeof(line), "auctionsim: %.40s: stopped by %s%s%s%s%s\n", p.command,
+		     signal == SIGINT ? "SIGINT" : "SIGTERM", *p.text ? " (" : "",
+		     *p.text ? p.head : "", p.text, *p.text ? ")" : "");
 	put(line, n);
 	_exit(EXIT_FAILURE);
 }

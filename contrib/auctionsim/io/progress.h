@@ -23,6 +23,8 @@ void progress_end(void);
 
 /* What goes on from now on, as printf() has it; counts are forgotten. */
 void progress_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What all of that is part of, said before it from now on, until progress_hide(). */
+void progress_head(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Nothing goes on that is worth a line: standard output or error is written next. */
 void progress_hide(void);
 /* The line goes until the next fraction of a second: one line is printed. */

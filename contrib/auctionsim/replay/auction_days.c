@@ -1,16 +1,10 @@
-/*
- * auction_days.c - see auction_days.h. The days before are files in memory: where prices are
- * learned from has to have a name.
- */
+/* auction_days.c - see auction_days.h */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "auctionsim/replay/auction_days.h"
-#include "auctionsim/run/learned.h"
 #include "auctionsim/scenario/scenario_market.h"
 
 #define JOBS "\"jobs\": ["
@@ -26,6 +20,7 @@ static enum auc_code keep_server(struct auction_days *a, const struct auc_market
 static enum auc_code remember(struct auction_days *a, const struct scenario *s, const char *text,
 			      struct auc_err *err);
 static void write_state(const struct scenario *s, FILE *out);
+static void drop_day(struct learned_day *day);
 
 enum auc_code auction_day(struct auction_days *a, const char *text, size_t len,
 			  replay_progress progress, void *arg, struct scenario **s,
@@ -33,6 +28,7 @@ enum auc_code auction_day(struct auction_days *a, const char *text, size_t len,
 {
 	enum auc_code rc = scenario_parse(text, len, "the day", s, err);
 
+	a->day++;
 	if (rc == AUC_OK)
 		rc = lay_sold(a, *s, err);
 	if (rc == AUC_OK)
@@ -51,9 +47,8 @@ enum auc_code auction_day(struct auction_days *a, const char *text, size_t len,
 
 void auction_days_clear(struct auction_days *a)
 {
-	for (unsigned i = 0; i < a->npast; i++)
-		close(a->past[i]);
-	a->npast = 0;
+	while (a->npast)
+		drop_day(&a->past[--a->npast]);
 	free(a->sold);
 	free(a->chosen);
 	a->sold = NULL;
@@ -64,20 +59,14 @@ void auction_days_clear(struct auction_days *a)
 
 static enum auc_code set_prices(struct auction_days *a, struct scenario *s, struct auc_err *err)
 {
-	char names[AUCTION_PAST_MAX][32], *paths[AUCTION_PAST_MAX];
-
 	const char *prices = a->prices;
 
 	if (!prices)
 		return AUC_OK;
 	if (!strcmp(prices, "flat") && !a->npast) /* as long as there is nothing to learn from */
 		prices = "published";
-	for (unsigned i = 0; i < a->npast; i++) {
-		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", a->past[i]);
-		paths[i] = names[i];
-	}
 	free(a->chosen);
-	return learned_prices(s, prices, a->policy, paths, a->npast, &a->chosen, err);
+	return learned_prices(s, prices, a->policy, a->past, a->npast, &a->chosen, err);
 }
 
 /* S, without what its prices are, as one of the days before. */
@@ -85,36 +74,36 @@ static enum auc_code remember(struct auction_days *a, const struct scenario *s, 
 			      struct auc_err *err)
 {
 	const char *jobs = strstr(text, JOBS);
+	char *bytes = NULL, *name = NULL;
 	FILE *out = NULL;
-	int fd, copy;
+	size_t len;
 
 	if (!a->history || !s->njobs)
 		return AUC_OK;
-	fd = memfd_create("day", MFD_CLOEXEC);
-	copy = fd >= 0 ? dup(fd) : -1;
-	out = copy >= 0 ? fdopen(copy, "w") : NULL;
-	if (!out || !jobs) {
-		if (copy >= 0 && !out)
-			close(copy);
-		if (out)
-			fclose(out);
-		if (fd >= 0)
-			close(fd);
+	if (jobs && asprintf(&name, "day %u", a->day) > 0)
+		out = open_memstream(&bytes, &len);
+	if (out) {
+		fwrite(text, 1, (size_t)(jobs - text), out);
+		write_state(s, out);
+		fputs(jobs, out);
+	}
+	if (!out || fclose(out)) {
+		free(bytes);
+		free(name);
 		return auc_err_set(err, AUC_ENOMEM, "no memory for a day of the past");
 	}
-	fwrite(text, 1, (size_t)(jobs - text), out);
-	write_state(s, out);
-	fputs(jobs, out);
-	if (ferror(out) | fclose(out)) {
-		close(fd);
-		return auc_err_set(err, AUC_EIO, "a day of the past could not be kept");
-	}
 	if (a->npast == a->history) {
-		close(a->past[0]);
+		drop_day(&a->past[0]);
 		memmove(a->past, a->past + 1, --a->npast * sizeof(*a->past));
 	}
-	a->past[a->npast++] = fd;
+	a->past[a->npast++] = (struct learned_day){name, bytes, len};
 	return AUC_OK;
+}
+
+static void drop_day(struct learned_day *day)
+{
+	free((char *)day->name);
+	free((char *)day->text);
 }
 
 static void write_state(const struct scenario *s, FILE *out)

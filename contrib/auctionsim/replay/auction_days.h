@@ -5,6 +5,7 @@
 #ifndef SIM_AUCTION_DAYS_H
 #define SIM_AUCTION_DAYS_H
 
+#include "auctionsim/run/learned.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario.h"
 
@@ -18,16 +19,16 @@ struct auction_days {
 	unsigned history;   /* days that prices are learned from, at most AUCTION_PAST_MAX */
 	unsigned nsold;     /* what is sold already of the day that comes */
 	struct scenario_entry *sold;
+	unsigned day; /* that was sold last, from 1 */
 	unsigned npast;
-	int past[AUCTION_PAST_MAX]; /* descriptors of the days before, the oldest first */
-	char *chosen;               /* what was chosen for the last day and why, or NULL */
+	struct learned_day past[AUCTION_PAST_MAX]; /* the days before, the oldest first */
+	char *chosen; /* what was chosen for the last day and why, or NULL */
 };
 
 /*
  * Sells the day whose scenario is TEXT, of LEN bytes with a NUL after them, by the prices of the
  * days before. *S is that scenario, *RESULT, which is zeroed by the caller, what became of it; both
- * are the caller's to free, also after an error. AUC_EINVAL: the policy cannot take it; AUC_ENOMEM,
- * AUC_EIO.
+ * are the caller's to free, also after an error. AUC_EINVAL: the policy cannot take it; AUC_ENOMEM.
  */
 enum auc_code auction_day(struct auction_days *a, const char *text, size_t len,
 			  replay_progress progress, void *arg, struct scenario **s,

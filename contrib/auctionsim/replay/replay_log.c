@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,11 @@
 #include "auctionsim/baseline/registry.h"
 #include "auctionsim/io/progress.h"
 #include "auctionsim/replay/auction_days.h"
+#include "auctionsim/replay/forecast.h"
 #include "auctionsim/replay/replay_log.h"
 #include "base/num.h"
+
+#define WORTH_SAYING 60 /* s: what takes longer says so beforehand */
 
 struct text {
 	char *bytes;
@@ -26,8 +30,7 @@ struct run {
 	struct replay_rows *r;
 	const struct import_log_facts *f;
 	char policy[AUC_NAME_MAX + 256];
-	unsigned day;    /* at hand, from 0 */
-	const char *row; /* that sells it */
+	unsigned day; /* at hand, from 0 */
 	struct queue_jobs limited, exact;
 	struct queue_outcome *queues[ROWS_MAX]; /* by row; NULL: it is an auction */
 	struct auction_days auctions[ROWS_MAX];
@@ -38,6 +41,9 @@ static void add_row(struct run *x, enum row_kind kind, const char *label, const 
 static enum auc_code read_day(struct run *x, unsigned day, bool gangs, struct text *t,
 			      struct auc_err *err);
 static enum auc_code gather(struct run *x, struct auc_err *err);
+static enum auc_code say_duration(struct run *x, unsigned history, FILE *report,
+				  struct auc_err *err);
+static const char *minutes(double seconds, char text[32]);
 static enum auc_code run_queues(struct run *x, struct auc_err *err);
 static enum auc_code run_day(struct run *x, unsigned first, struct auc_err *err);
 static void count_day(struct run *x, unsigned first, const struct scenario *s);
@@ -66,6 +72,8 @@ enum auc_code replay_log(const struct import_options *o, unsigned history, FILE 
 		rc = rows_make(rows, err);
 	if (rc == AUC_OK)
 		rc = gather(&x, err);
+	if (rc == AUC_OK && report)
+		rc = say_duration(&x, history, report, err);
 	if (rc == AUC_OK)
 		rc = run_queues(&x, err);
 	for (x.day = 0; rc == AUC_OK && x.day < x.f->days; x.day++) {
@@ -198,6 +206,65 @@ static enum auc_code gather(struct run *x, struct auc_err *err)
 	return rc;
 }
 
+/* Says how long it takes, measured on a day with about as many jobs as the mean. */
+static enum auc_code say_duration(struct run *x, unsigned history, FILE *report,
+				  struct auc_err *err)
+{
+	unsigned day = 0, best = UINT_MAX, n, mean = x->f->njobs / x->f->days;
+	bool learned = false;
+	struct text t = {0};
+	struct forecast f;
+	enum auc_code rc;
+	double all;
+
+	for (unsigned i = 0; i < x->f->days; i++) {
+		import_log_day(x->log, i, &n);
+		if (n && (n > mean ? n - mean : mean - n) < best) {
+			best = n > mean ? n - mean : mean - n;
+			day = i;
+		}
+	}
+	for (unsigned i = 0; i < x->r->n; i++)
+		learned |= x->auctions[i].prices && (!strcmp(x->auctions[i].prices, "learned") ||
+						     !strcmp(x->auctions[i].prices, "flat"));
+	rc = best < UINT_MAX ? read_day(x, day, x->r->facts.gangs, &t, err) : AUC_OK;
+	progress_say("how long it takes");
+	if (rc == AUC_OK && t.bytes)
+		rc = forecast_measure(t.bytes, t.len, x->policy, &f, err);
+	all = rc == AUC_OK && t.bytes ? forecast_seconds(&f, x->f->days, learned, history) : 0;
+	progress_clear();
+	if (all > WORTH_SAYING && learned && history) {
+		char text[3][32];
+
+		fprintf(report,
+			"auctionsim: this takes %s as busy as this machine is now; %s with "
+			"--history 1, %s with --history 0\n",
+			minutes(all, text[0]),
+			minutes(forecast_seconds(&f, x->f->days, true, 1), text[1]),
+			minutes(forecast_seconds(&f, x->f->days, true, 0), text[2]));
+	} else if (all > WORTH_SAYING) {
+		char text[32];
+
+		fprintf(report,
+			"auctionsim: this takes %s as busy as this machine is now; jobs= and "
+			"servers= take a part of the log\n",
+			minutes(all, text));
+	}
+	free(t.bytes);
+	return rc;
+}
+
+static const char *minutes(double seconds, char text[32])
+{
+	if (seconds < 90)
+		snprintf(text, 32, "about %.0f s", ceil(seconds));
+	else if (seconds < 5400)
+		snprintf(text, 32, "about %.0f min", seconds / 60);
+	else
+		snprintf(text, 32, "about %.1f hours", seconds / 3600);
+	return text;
+}
+
 static enum auc_code run_queues(struct run *x, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
@@ -279,9 +346,8 @@ static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
 	struct result result = {0};
 	enum auc_code rc;
 
-	x->row = row->name;
-	progress_say("day %u of %u, %s, prices are learned", x->day + 1, x->f->days, row->name);
-	rc = auction_day(a, t->bytes, t->len, show_sold, x, &s, &result, err);
+	progress_head("day %u of %u, %s", x->day + 1, x->f->days, row->name);
+	rc = auction_day(a, t->bytes, t->len, show_sold, NULL, &s, &result, err);
 	for (unsigned k = 0; rc == AUC_OK && k < result.njobs; k++) {
 		const struct outcome *o = &result.jobs[k];
 
@@ -315,9 +381,8 @@ static double gpus_of(const struct scenario_job *job)
 
 static bool show_sold(void *arg, unsigned done, unsigned all)
 {
-	const struct run *x = arg;
-
+	(void)arg;
 	if (done <= 1)
-		progress_say("day %u of %u, %s: jobs", x->day + 1, x->f->days, x->row);
+		progress_say("jobs");
 	return progress_show(NULL, done, all);
 }

@@ -16,6 +16,7 @@
 #include "auctionsim/run/learned.h"
 #include "auctionsim/run/margin.h"
 #include "auctionsim/io/output.h"
+#include "auctionsim/io/progress.h"
 #include "auctionsim/run/replay.h"
 #include "auctionsim/scenario/scenario_same.h"
 #include "auctionsim/run/teacher.h"
@@ -37,15 +38,15 @@ struct past {
 	struct scenario **days;
 	struct teacher **teachers; /* by day: what the others teach */
 	/* What users would have kept on all days, value less payment, by what was replayed. */
-	unsigned nkept;
+	unsigned nkept, looks;
 	struct kept {
 		struct auc_guard_choice choice;
 		double sum;
 	} kept[CANDIDATES_MAX];
 };
 
-static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
-			       unsigned n, struct auc_err *err);
+static enum auc_code load_past(struct past *p, const struct scenario *s,
+			       const struct learned_day *past, unsigned n, struct auc_err *err);
 static enum auc_code winsorize(struct past *p, struct auc_err *err);
 static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, struct auc_err *err);
 static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err);
@@ -65,7 +66,8 @@ static bool add_bounds(struct json_object *o, const struct scenario_bounds *b);
 static struct json_object *amounts_json(const struct scenario_amounts *a);
 
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
-			     char *const *past, unsigned n, char **chosen, struct auc_err *err)
+			     const struct learned_day *past, unsigned n, char **chosen,
+			     struct auc_err *err)
 {
 	bool flat = !strcmp(mode, "flat");
 	struct past p = {.text = policy, .flat = flat};
@@ -97,6 +99,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		return auc_err_set(err, AUC_EINVAL, "--prices: %s%s needs a past: --history FILE",
 				   mode, p.policy->sites ? " of a policy of sites" : "");
 	rc = load_past(&p, s, past, n, err);
+	progress_say("prices from the days before");
 	for (i = 0; i < p.n && rc == AUC_OK; i++) {
 		jobs |= p.days[i]->njobs > 0;
 		p.days[i]->times = s->times;
@@ -106,7 +109,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		rc = auc_err_set(err, AUC_EINVAL,
 				 "--history: expected jobs, from which --prices flat comes, found "
 				 "none in %.200s%s",
-				 past[0], n > 1 ? " and the others" : "");
+				 past[0].name, n > 1 ? " and the others" : "");
 	if (rc == AUC_OK)
 		rc = p.policy->sites ? flat_days_learn(s, policy, p.days, n, flat, chosen, err)
 		     : p.policy->prices == AUC_PRICE_BOUNDS
@@ -189,8 +192,8 @@ enum auc_code learned_write(const char *path, const struct scenario *s, bool mov
 	return rc;
 }
 
-static enum auc_code load_past(struct past *p, const struct scenario *s, char *const *paths,
-			       unsigned n, struct auc_err *err)
+static enum auc_code load_past(struct past *p, const struct scenario *s,
+			       const struct learned_day *past, unsigned n, struct auc_err *err)
 {
 	enum auc_code rc = AUC_OK;
 	unsigned i;
@@ -199,14 +202,16 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 	if (!p->days)
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
 	for (; p->n < n && rc == AUC_OK; p->n++) {
-		rc = scenario_load(paths[p->n], &p->days[p->n], err);
+		rc = past[p->n].text ? scenario_parse(past[p->n].text, past[p->n].len,
+						      past[p->n].name, &p->days[p->n], err)
+				     : scenario_load(past[p->n].name, &p->days[p->n], err);
 		if (rc == AUC_OK)
 			rc = scenario_same_market(s, p->days[p->n], err);
 		if (rc != AUC_OK && p->days[p->n])
 			auc_err_prefix(err,
 				       "--history: %.100s: its servers, types, slots or budget "
 				       "are not those of %.100s",
-				       paths[p->n], s->file);
+				       past[p->n].name, s->file);
 		for (i = 0; rc == AUC_OK && p->policy->prices == AUC_PRICE_ETA &&
 			    !p->policy->sites && i < p->days[p->n]->njobs;
 		     i++)
@@ -214,7 +219,7 @@ static enum auc_code load_past(struct past *p, const struct scenario *s, char *c
 				rc = auc_err_set(err, AUC_EINVAL,
 						 "--history: %s: $.jobs[%u]: has types of its own, "
 						 "from which nothing can be learned",
-						 paths[p->n], i);
+						 past[p->n].name, i);
 	}
 	return rc == AUC_OK && !p->policy->sites ? winsorize(p, err) : rc;
 }
@@ -295,6 +300,8 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 	struct result result = {0};
 	enum auc_code rc;
 
+	progress_say("prices from the days before, looks at them");
+	progress_count(++p->looks, 0);
 	day->teacher = p->teachers[i];
 	day->stays = true; /* as where slurmctld looks at its past (fit.c) */
 	if (choice->kind == AUC_TARIFF_NONE)

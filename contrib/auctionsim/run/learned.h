@@ -11,6 +11,12 @@
 #include "policy/policy.h"
 #include "auctionsim/scenario/scenario.h"
 
+/* A scenario of the past: the file NAME or, if there is TEXT, that, of LEN bytes and a NUL. */
+struct learned_day {
+	const char *name, *text;
+	size_t len;
+};
+
 /*
  * Puts the prices called MODE in the place of those of S, for POLICY ("NAME[,option=value...]"),
  * one that sells; for others nothing changes. "published": those of the policy's paper, from all
@@ -21,11 +27,12 @@
  * one price of each TRES. *CHOSEN then says what and why, malloc'd. Without a past "learned" are
  * prices that the day's own jobs teach as they come; there is no guard. Policies of sites learn as
  * flat_days.h says, and only from a past; those that sell by bounds as day_bounds.h says, without a
- * past as the day's own jobs come. AUC_EINVAL: no such mode, a past of another market; AUC_ENOMEM. What S then
- * learns by is freed by the next call, or by learned_forget().
+ * past as the day's own jobs come. AUC_EINVAL: no such mode, a past of another market; AUC_ENOMEM.
+ * What S then learns by is freed by the next call, or by learned_forget().
  */
 enum auc_code learned_prices(struct scenario *s, const char *mode, const char *policy,
-			     char *const *past, unsigned n, char **chosen, struct auc_err *err);
+			     const struct learned_day *past, unsigned n, char **chosen,
+			     struct auc_err *err);
 /* Frees what learned_prices() made for S, which cannot be run by learned prices any more. */
 void learned_forget(struct scenario *s);
 /* Writes scenario PATH with the prices that S has now, for "check" and "plot". AUC_EINVAL: they
