@@ -59,7 +59,8 @@ struct auc_account_qos {
 	struct auc_account_limits limits; /* MAX: of a user */
 	uint32_t max_account;
 	uint32_t used, minutes;
-	bool over_partition;          /* it goes before a partition's own */
+	bool over_partition; /* it goes before a partition's own */
+	bool needs_reservation;
 	struct auc_account_use *uses; /* of users, then of accounts */
 	unsigned nusers, nuses;
 	struct auc_tres_limits tres;

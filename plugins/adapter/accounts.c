@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "adapter/accounts-private.h"
 #include "base/clock.h"
@@ -83,10 +84,10 @@ const char *auc_accounts_account(const struct auc_accounts *a, uint32_t uid, con
 {
 	const struct auc_account_assoc *found;
 
-	if (account && *account)
-		return account;
-	found = some_assoc(a, uid, NULL);
-	return found ? found->account : NULL;
+	if (account && !*account)
+		account = NULL;
+	found = some_assoc(a, uid, account);
+	return found ? found->account : account;
 }
 
 const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const char *account,
@@ -102,6 +103,23 @@ const char *auc_accounts_qos(const struct auc_accounts *a, uint32_t uid, const c
 			return a->qos[i].name;
 	/* What Slurm gives a job without any. */
 	return qos_called(a, "normal") ? "normal" : NULL;
+}
+
+bool auc_accounts_lacks(const struct auc_accounts *a, uint32_t uid, const char *account,
+			const char *partition)
+{
+	unsigned first = first_of(a, uid);
+
+	account = auc_accounts_account(a, uid, account);
+	return account && a && first < a->nassocs && a->assocs[first].uid == uid &&
+	       !auc_accounts_assoc_of(a, uid, account, partition);
+}
+
+bool auc_accounts_needs_reservation(const struct auc_accounts *a, const char *qos)
+{
+	const struct auc_account_qos *q = qos_called(a, qos);
+
+	return q && q->needs_reservation;
 }
 
 bool auc_accounts_within(const struct auc_accounts *a, const char *account, const char *other)
@@ -299,6 +317,7 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 			.max_account = r->max_submit_jobs_pa,
 			.minutes = r->max_wall_pj,
 			.over_partition = r->flags & QOS_FLAG_OVER_PART_QOS,
+			.needs_reservation = r->flags & QOS_FLAG_REQ_RESV,
 		};
 		good = copy_text(&q->name, r->name) && auc_accounts_copy_qos_tres(a, q, r);
 		if (!r->usage)
@@ -386,7 +405,8 @@ static const struct auc_account_assoc *some_assoc(const struct auc_accounts *a, 
 
 static bool is_in(const struct auc_account_assoc *s, const char *account)
 {
-	return account ? s->account && !strcmp(s->account, account) : s->is_default;
+	/* Slurm takes capitals for small letters here. */
+	return account ? s->account && !strcasecmp(s->account, account) : s->is_default;
 }
 
 /* The first association of UID, if it has one. */

@@ -30,6 +30,11 @@ const char *auc_accounts_account(const struct auc_accounts *accounts, uint32_t u
  * so it has the default); NULL: not known. */
 const char *auc_accounts_qos(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			     const char *partition, const char *qos);
+/* True if UID has associations, and none in ACCOUNT (NULL: the default) for PARTITION. */
+bool auc_accounts_lacks(const struct auc_accounts *accounts, uint32_t uid, const char *account,
+			const char *partition);
+/* True if jobs of QOS (NULL: none) have to be in a reservation. */
+bool auc_accounts_needs_reservation(const struct auc_accounts *accounts, const char *qos);
 /* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);

@@ -371,6 +371,9 @@ static bool allows_account(const struct auc_rule *r, const struct auc_asker *who
 	else if (r->no_accounts && account &&
 		 account_listed(who->accounts, r->no_accounts, account))
 		snprintf(why, size, "DenyAccounts=%.128s", r->no_accounts);
+	else if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_ASSOCS &&
+		 auc_accounts_lacks(who->accounts, who->uid, who->account, r->name))
+		snprintf(why, size, "no association in account %.64s is for it", account);
 	else
 		return true;
 	return false;
@@ -386,6 +389,9 @@ static bool allows_qos(const struct auc_rule *r, const struct auc_asker *who, ch
 		snprintf(why, size, "AllowQos=%.128s, not %.64s", r->qos, qos ? qos : "(unknown)");
 	else if (r->no_qos && qos && listed(r->no_qos, qos))
 		snprintf(why, size, "DenyQos=%.128s", r->no_qos);
+	else if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_QOS &&
+		 auc_accounts_needs_reservation(who->accounts, qos))
+		snprintf(why, size, "QOS %.64s is for jobs in a reservation only", qos);
 	else
 		return true;
 	return false;

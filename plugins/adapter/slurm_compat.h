@@ -36,9 +36,11 @@ typedef ListIterator auc_list_itr_t;
  * only. */
 #define AUC_JOB_MODIFY_HAS_MSG (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
-/* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: limits are enforced
+/* Of slurm_conf.accounting_storage_enforce, whose bits no public header names: what is enforced
  * (the same in all releases so far). */
+#define AUC_ENFORCE_ASSOCS 0x1
 #define AUC_ENFORCE_LIMITS 0x2
+#define AUC_ENFORCE_QOS    0x8
 
 /* How a GRES is spelled in job_desc->tres_per_node. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)

@@ -55,6 +55,11 @@ says()
 	as root sacctmgr -i modify user carol where account=lab partition=edge set maxjobs=1
 	wait_until 30 says carol 'MaxJobs of your association in lab is 1 at once, and the best schedule has' --account=lab -p edge $(wide_bid 1000)
 	says carol 'would be accepted' -p edge $(wide_bid 1000)
+	says carol 'partition cloud: no association in account lab is for it' --account=lab -p cloud "${gpu[@]}"
+	as root sacctmgr -i modify qos gold set flags=RequiresReservation
+	wait_until 30 says carol 'QOS gold is for jobs in a reservation only' --qos=gold "${gpu[@]}"
+	as root sacctmgr -i modify qos gold set flags-=RequiresReservation
+	wait_until 30 says carol 'would be accepted' --qos=gold "${gpu[@]}"
 	# What lab has counts for training, and in gold for gold.
 	as root sacctmgr -i modify account training set grpjobs=2
 	as root sacctmgr -i modify qos gold set maxjobsperaccount=1

@@ -226,7 +226,7 @@ static struct auc_accounts *accounts(uint32_t submit)
 	slurmdb_qos_rec_t qos[] = {
 		{.id = 1, .name = (char *)"normal"},
 		{.id = 2, .name = (char *)"gold", .usage = &qos_used},
-		{.id = 3, .name = (char *)"own"},
+		{.id = 3, .name = (char *)"own", .flags = QOS_FLAG_REQ_RESV},
 		{.id = 4, .name = (char *)"over", .flags = QOS_FLAG_OVER_PART_QOS}};
 	assoc_mgr_info_msg_t msg = {.assoc_list = slurm_list_create(NULL),
 				    .qos_list = slurm_list_create(NULL)};
@@ -291,6 +291,8 @@ static void test_account_members(void **state)
 	auc_accounts_free(a);
 }
 
+static struct auc_accounts *with_jobs(void);
+
 static void test_account_lists(void **state)
 {
 	struct auc_accounts *a = accounts(INFINITE);
@@ -316,6 +318,26 @@ static void test_account_lists(void **state)
 	assert_string_equal(why_not(p, &who), "");
 	bob.account = "otherwise";
 	assert_string_equal(why_not(p, &bob), "");
+	/* Where Slurm wants an association. */
+	slurm_conf.accounting_storage_enforce = AUC_ENFORCE_ASSOCS;
+	assert_string_equal(why_not(p, &bob), "no association in account otherwise is for it");
+	bob.account = "lab";
+	assert_string_equal(why_not(p, &bob), "");
+	assert_string_equal(why_not(p, &who), "");
+	/* Nothing is known of who may be new. */
+	who.uid = 2009;
+	assert_string_equal(why_not(p, &who), "");
+	slurm_conf.accounting_storage_enforce = 0;
+	auc_accounts_free(a);
+	/* Bob has one for edge only. */
+	a = with_jobs();
+	slurm_conf.accounting_storage_enforce = AUC_ENFORCE_ASSOCS;
+	bob.accounts = a;
+	p = plain("edge");
+	assert_string_equal(why_not(p, &bob), "");
+	assert_true(auc_accounts_lacks(a, 2002, NULL, "cloud"));
+	assert_false(auc_accounts_lacks(a, 2001, NULL, "cloud"));
+	slurm_conf.accounting_storage_enforce = 0;
 	auc_accounts_free(a);
 }
 
@@ -338,6 +360,13 @@ static void test_qos_lists(void **state)
 	assert_string_equal(why_not(p, &bob), "DenyQos=gold");
 	bob.qos = "normal";
 	assert_string_equal(why_not(p, &bob), "");
+	bob.qos = "own";
+	assert_string_equal(why_not(p, &bob), "");
+	slurm_conf.accounting_storage_enforce = AUC_ENFORCE_QOS;
+	assert_string_equal(why_not(p, &bob), "QOS own is for jobs in a reservation only");
+	bob.qos = "normal";
+	assert_string_equal(why_not(p, &bob), "");
+	slurm_conf.accounting_storage_enforce = 0;
 	auc_accounts_free(a);
 }
 
@@ -635,6 +664,8 @@ static void test_caps_on_jobs(void **state)
 	assert_string_equal(c->partition, "cloud");
 	free(caps);
 	assert_string_equal(auc_accounts_account(a, 2002, NULL), "lab");
+	assert_string_equal(auc_accounts_account(a, 2002, "Lab"), "lab");
+	assert_string_equal(auc_accounts_account(a, 2002, "none"), "none");
 	assert_int_equal(auc_accounts_chain(a, 2002, NULL, names, 4), 1);
 	assert_int_equal(auc_accounts_caps(a, 2002, NULL, both, 2, "normal", &caps, &err), AUC_OK);
 	cap_of(caps, "MaxJobs of your association in lab is 4");
