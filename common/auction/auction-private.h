@@ -208,9 +208,8 @@ void auc_auction_keep_budget(struct auc_question *q);
 struct auc_cap_break {
 	const struct auc_cap *cap;
 	char why[512];
-	auc_slot
-		from; /* from then on the same could be had, as what keeps it has ended; 0: never */
-	double room;  /* what it leaves a job whenever that is */
+	auc_slot from; /* since then the same could be had, as what keeps it has ended; 0: never */
+	double room;   /* what it leaves a job whenever that is */
 };
 /* caps.c; the lock is held. Whether Q's decision breaks one of the limits of Q's bid: the first. */
 bool auc_auction_breaks_cap(const struct auc_auction *a, const struct auc_question *q,

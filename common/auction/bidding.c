@@ -16,10 +16,8 @@
 #include "ledger/receipt.h"
 #include "market/replan.h"
 
-#define ABSURD 0.1 /* of a price: a limit below that says nothing */
-#define CAP_TRIES                                                                                  \
-	6 /* of a decision that breaks limits on jobs and TRES: each looks at all sales            \
-	   */
+#define ABSURD    0.1 /* of a price: a limit below that says nothing */
+#define CAP_TRIES 6   /* of a decision that breaks a limit of Slurm: each looks at all sales */
 
 /* How a decision that breaks a limit is made once more. */
 enum again { AS_IT_IS, AGAIN, ELSEWHERE, NEVER };
