@@ -24,6 +24,7 @@ static void sum_up(struct auc_gang *g, const struct choice *c, unsigned eight, b
 		   double sum[8]);
 static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight, unsigned slot,
 		       const double *from, double *to);
+static inline void add_capped(const double *from, doubles price, doubles cap, double *to);
 
 void auc_gang_begin_open(const struct auc_gang *g, const struct kind *k, int16_t *open)
 {
@@ -233,13 +234,23 @@ static void add_prices(struct auc_gang *g, const struct kind *k, unsigned eight,
 		const doubles *of = (const doubles *)(unit + (size_t)k->used[i] * m->nservers);
 		doubles amount = {k->amount[i], k->amount[i]};
 
-		for (unsigned j = 0; j < 4; j++)
-			price[j] += of[j] * amount;
+		/* As a loop, gcc keeps them in memory. */
+		price[0] += of[0] * amount;
+		price[1] += of[1] * amount;
+		price[2] += of[2] * amount;
+		price[3] += of[3] * amount;
 	}
-	for (unsigned i = 0; i < 4; i++) {
-		double_masks low = price[i] < cap;
+	add_capped(from, price[0], cap, to);
+	add_capped(from + 2, price[1], cap, to + 2);
+	add_capped(from + 4, price[2], cap, to + 4);
+	add_capped(from + 6, price[3], cap, to + 6);
+}
 
-		price[i] = (doubles)(((double_masks)price[i] & low) | ((double_masks)cap & ~low));
-		((doubles *)to)[i] = ((const doubles *)from)[i] + price[i];
-	}
+/* TO is FROM and PRICE, at most CAP each. */
+static inline void add_capped(const double *from, doubles price, doubles cap, double *to)
+{
+	double_masks low = price < cap;
+
+	price = (doubles)(((double_masks)price & low) | ((double_masks)cap & ~low));
+	*(doubles *)to = *(const doubles *)from + price;
 }
