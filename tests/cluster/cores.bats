@@ -48,13 +48,13 @@ running_is()
 }
 
 @test "an odd number of CPUs, tasks, memory of a CPU, and workers: the next whole core" {
-	three=$(submit alice --bid=3000 -c3 --mem-per-cpu=100 -t1 -o three.out --wrap 'echo $SLURM_CPUS_ON_NODE')
+	three=$(submit alice --bid=linear:3000,100/m -c3 --mem-per-cpu=100 -t1 -o three.out --wrap 'echo $SLURM_CPUS_ON_NODE')
 	[ "$(receipt_get "$three" '"\(.per_node.cpu) \(.per_node.mem)"')" = "4 400" ]
-	tasks=$(submit alice --bid=3000 -N2 -n6 --ntasks-per-node=3 --mem=100 -t1 -o tasks.out --wrap 'srun -l true && echo all')
+	tasks=$(submit alice --bid=linear:3000,100/m -N2 -n6 --ntasks-per-node=3 --mem=100 -t1 -o tasks.out --wrap 'srun -l true && echo all')
 	[ "$(cpus_of "$tasks")" = 4 ]
-	even=$(submit alice --bid=3000 -c2 --gpus-per-node=v100:1 --mem=100 -t1 -o /dev/null --wrap true)
+	even=$(submit alice --bid=linear:3000,100/m -c2 --gpus-per-node=v100:1 --mem=100 -t1 -o /dev/null --wrap true)
 	[ "$(cpus_of "$even")" = 2 ]
-	array=$(submit alice --bid=3000 -a 1-2 -c1 --mem=100 -t1 -o /dev/null --wrap true)
+	array=$(submit alice --bid=linear:3000,100/m -a 1-2 -c1 --mem=100 -t1 -o /dev/null --wrap true)
 	for job in "$three" "$tasks" "$even" "${array}_1" "${array}_2"; do
 		wait_until 90 job_ended "$job"
 		wait_until 60 sacct_is "$job" State COMPLETED
@@ -72,7 +72,7 @@ running_is()
 }
 
 @test "defaults of the cluster and of a partition: memory, CPUs and memory of a GPU, time" {
-	gpu=(--bid=3000 --gpus-per-node=v100:1)
+	gpu=(--bid=linear:3000,100/m --gpus-per-node=v100:1)
 	run ! as alice sbatch "${gpu[@]}" -p edge --wrap true
 	[[ $output == *"--time: not given"* ]]
 	# DefCpuPerGPU and DefMemPerGPU of slurm.conf.
@@ -84,10 +84,10 @@ running_is()
 	# What a job says holds, and the rest is the partition's; without GPUs it has memory by CPU.
 	said=$(submit alice "${gpu[@]}" -p cloud -c2 --mem=100 -t1 -o /dev/null --wrap true)
 	[ "$(receipt_get "$said" '"\(.per_node.cpu) \(.per_node.mem)"')" = "2 100" ]
-	plain=$(submit alice --bid=3000 -p cloud -c2 -t1 -o /dev/null --wrap true)
+	plain=$(submit alice --bid=linear:3000,100/m -p cloud -c2 -t1 -o /dev/null --wrap true)
 	[ "$(receipt_get "$plain" '"\(.per_node.cpu) \(.per_node.mem)"')" = "2 60" ]
 	# Of no partition: where its GPUs are, the first one of auction.conf.
-	any=$(submit alice --bid=3000 --gpus-per-node=t4:1 -o /dev/null --wrap true)
+	any=$(submit alice --bid=linear:3000,100/m --gpus-per-node=t4:1 -o /dev/null --wrap true)
 	[ "$(receipt_get "$any" '"\(.per_node.cpu) \(.per_node.mem)"')" = "6 900" ]
 	run -0 as alice salloc "${gpu[@]}" -p edge -t1 true
 	for job in "$cluster" "$own" "${array}_1" "${array}_2" "$said" "$plain" "$any"; do

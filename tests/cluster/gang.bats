@@ -80,14 +80,14 @@ output()
 }
 
 @test "by --wrap, from standard input, tasks without nodes, steps on chosen nodes" {
-	wrap=$(submit alice --bid=3000 -N2 --mem=500 -t1 -o wrap.out --wrap 'srun hostname; echo done $SLURM_NNODES')
-	piped=$(printf '#!/bin/sh\n#SBATCH -t 1 -N 1\nsrun echo piped $SLURM_NNODES\n' | submit alice --bid=3000 --mem=300 -o piped.out)
+	wrap=$(submit alice --bid=linear:3000,100/m -N2 --mem=500 -t1 -o wrap.out --wrap 'srun hostname; echo done $SLURM_NNODES')
+	piped=$(printf '#!/bin/sh\n#SBATCH -t 1 -N 1\nsrun echo piped $SLURM_NNODES\n' | submit alice --bid=linear:3000,100/m --mem=300 -o piped.out)
 	# Eight tasks of a GPU each, on nodes of four.
-	tasks=$(submit alice --bid=3000 -n 8 -c 1 --gpus-per-task=1 --mem-per-cpu=100 -t 1 -o tasks.out \
+	tasks=$(submit alice --bid=linear:3000,100/m -n 8 -c 1 --gpus-per-task=1 --mem-per-cpu=100 -t 1 -o tasks.out \
 		--wrap 'srun bash -c "echo \$SLURM_PROCID of \$SLURM_NTASKS on \$SLURMD_NODENAME with \$CUDA_VISIBLE_DEVICES"')
 	[ "$(receipt_get "$tasks" '"\(.plan[0].nodes | length) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = "2 4 4" ]
 	# A head and a worker, as Ray and vLLM are started.
-	server=$(submit alice --bid=3000 -N2 --ntasks-per-node=1 --gpus-per-node=1 -c2 --mem=600 -t1 -o server.out --wrap '
+	server=$(submit alice --bid=linear:3000,100/m -N2 --ntasks-per-node=1 --gpus-per-node=1 -c2 --mem=600 -t1 -o server.out --wrap '
 		set -- $(scontrol show hostnames "$SLURM_JOB_NODELIST")
 		srun -N1 -n1 -w "$1" bash -c "echo head on \$SLURMD_NODENAME; sleep 2" &
 		sleep 1

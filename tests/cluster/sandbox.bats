@@ -2,6 +2,9 @@
 
 load lib
 
+# The other clusters begin with a copy, too.
+database=${CLUSTER_DATABASE:+--database $CLUSTER_DATABASE}
+
 setup_file()
 {
 	cluster_start --plugins off
@@ -88,7 +91,7 @@ node2" ]
 @test "two clusters side by side do not know of each other" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	mine=$SANDBOX_DIR
-	run -0 sandbox -d "$other" up --nodes 'x[1-2]:partition=main,cpus=4,mem=4000'
+	run -0 sandbox -d "$other" up $database --nodes 'x[1-2]:partition=main,cpus=4,mem=4000'
 	[ "$(SLURM_CONF=$other/etc/slurm.conf sinfo -ho %N)" = "x[1-2]" ]
 	[ "$(sinfo -p main -ho %N)" = "node[1-2]" ]
 	run -0 sandbox -d "$other" exec -u bob -- srun sh -c 'echo $SLURMD_NODENAME'
@@ -116,7 +119,7 @@ node2" ]
 elsewhere()
 {
 	unshare -m sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' - /run/slurm-auction-sandbox \
-		"$sandbox_program" -d "$1" up --plugins off --nodes 'x1:partition=main,cpus=1,mem=1000' > "$1.log" 2>&1 3>&-
+		"$sandbox_program" -d "$1" up $database --plugins off --nodes 'x1:partition=main,cpus=1,mem=1000' > "$1.log" 2>&1 3>&-
 }
 
 @test "clusters that start in the same moment in different roots take different ports" {
@@ -139,7 +142,7 @@ elsewhere()
 
 @test "down ends only what up started, jobs too" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
-	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
+	sandbox -d "$other" up $database --nodes 'x1:partition=main,cpus=4,mem=4000'
 	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap "exec sleep $sleeper"
 	wait_until 30 sleeper_runs
 	# A pid file that names somebody else's process, as after a crash.
@@ -157,7 +160,7 @@ elsewhere()
 
 @test "down ends what a slurmd that was killed left running" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
-	sandbox -d "$other" up --nodes 'x1:partition=main,cpus=4,mem=4000'
+	sandbox -d "$other" up $database --nodes 'x1:partition=main,cpus=4,mem=4000'
 	sandbox -d "$other" exec -u bob -- sbatch -o /dev/null --wrap "exec sleep $sleeper"
 	wait_until 30 sleeper_runs
 	sandbox -d "$other" stop x1 --kill
@@ -197,7 +200,7 @@ elsewhere()
 
 @test "a cloud node boots when it is asked to, but not in the same second, in which slurmctld does not notice" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
-	sandbox -d "$other" up --plugins off --nodes 'c1:partition=cloud,cpus=4,mem=4000,start=power'
+	sandbox -d "$other" up $database --plugins off --nodes 'c1:partition=cloud,cpus=4,mem=4000,start=power'
 	pid_file=$other/run/slurmd-c1.pid before=
 	boots()
 	{
