@@ -21,7 +21,7 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 static bool is_kept(const struct auc_exec *x, unsigned part);
 static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
-static double members_begun(const struct auc_exec *x, double start, double now);
+static double members_begun(const struct auc_exec *x, double start, double soonest);
 static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			  unsigned part, double now);
 static const char *why_not(const struct auc_exec *x, unsigned part);
@@ -580,7 +580,8 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	unsigned part = x->booked == AUC_SALE_SOLD ? 0 : auc_exec_lead_part(x, rules, now);
 	const struct auc_exec_job *lead = &x->jobs[0];
 	const struct auc_part *p = &x->parts[part];
-	double begun = lead->seen == AUC_SEEN_RUNNING ? lead->began : now;
+	double soonest = now + (x->unheard[part] ? rules->begins : 0);
+	double begun = lead->seen == AUC_SEEN_RUNNING ? lead->began : soonest;
 	bool unsaved = p->start < x->saved;
 	double from = unsaved ? x->unsaved : rules->from;
 
@@ -588,7 +589,7 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	    (p->start >= rules->since && !unsaved))
 		return 0;
 	if (unsaved)
-		begun = fmax(begun, members_begun(x, p->start, now));
+		begun = fmax(begun, members_begun(x, p->start, soonest));
 	if (begun <= p->start + rules->late)
 		return 0;
 	/* It was late, but it began while somebody looked. */
@@ -601,15 +602,16 @@ static double missed(const struct auc_exec *x, const struct auc_exec_rules *rule
 	return lead->seen == AUC_SEEN_PENDING || lead->part == (int)part ? begun : 0;
 }
 
-/* When the last of the members that are to begin at START does, or could; 0: there are none. */
-static double members_begun(const struct auc_exec *x, double start, double now)
+/* When the last of the members that are to begin at START does, or could, at SOONEST; 0: there are
+ * none. */
+static double members_begun(const struct auc_exec *x, double start, double soonest)
 {
 	double last = 0;
 
 	for (unsigned i = 1; i < x->nparts; i++)
 		if (!x->parts[i].lead && x->parts[i].start == start)
-			last = fmax(last,
-				    x->jobs[i].seen == AUC_SEEN_RUNNING ? x->jobs[i].began : now);
+			last = fmax(last, x->jobs[i].seen == AUC_SEEN_RUNNING ? x->jobs[i].began
+									      : soonest);
 	return last;
 }
 

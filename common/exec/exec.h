@@ -99,6 +99,7 @@ struct auc_exec_rules {
 	double grace;      /* a job may start that late */
 	double patience;   /* a node may be down that long, as all are after a restart */
 	double late;       /* a plan may begin that late without being put off */
+	double begins;     /* after its node is heard of Slurm begins what waited there */
 	double since;      /* what was to begin before, nobody looked after: Unix time */
 	double from;       /* and when slurmctld was started; likewise */
 	double settle;     /* a lead is told nothing for that long after its begin */

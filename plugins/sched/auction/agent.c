@@ -48,6 +48,7 @@
 #define GRACE       15.0 /* seconds a job may start late before the sale counts as failed, at least */
 #define PATIENCE    4.0 /* seconds a node may be down before another takes its place */
 #define AGAIN       0.5 /* seconds between nudges of a job, or kills */
+#define BEGINS      1.5 /* seconds until Slurm begins what waited for its node to be heard of */
 #define SETTLE      3.0 /* seconds until a script that has just begun can be told something */
 #define TRIES       5   /* to submit a member */
 #define STOP_WAIT   6   /* seconds for all threads to end: an RPC that changes a job may take 5 s */
@@ -838,6 +839,7 @@ static void take_rules(struct auc_agent *a)
 		.patience = PATIENCE,
 		.late = conf->late_start +
 			(conf->start_margin > tenth ? conf->start_margin : tenth),
+		.begins = BEGINS,
 		.since = back + a->clock,
 		.from = a->since + a->clock,
 		.settle = SETTLE,

@@ -2,7 +2,7 @@
  * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
  * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
  * by itself and that Slurm requeued; one that does not leave for its move; one that is late and
- * goes on elsewhere.
+ * goes on elsewhere; one that waits for a node that is not heard of.
  */
 #include "config.h"
 
@@ -332,13 +332,47 @@ static void test_notice(void **state)
 	auc_exec_clear(&x);
 }
 
+/* What waits for its node to be heard of is put off before it can only begin too late. */
+static void test_waits_for_node(void **state)
+{
+	static const struct {
+		double now;
+		enum auc_seen lead;
+		bool unheard;
+		enum auc_exec_book book;
+	} cases[] = {
+		{100.2, AUC_SEEN_PENDING, true, AUC_BOOK_NOTHING},
+		{101.5, AUC_SEEN_PENDING, true, AUC_BOOK_PUT_OFF},
+		{101.5, AUC_SEEN_PENDING, false, AUC_BOOK_NOTHING},
+		{105, AUC_SEEN_RUNNING, true, AUC_BOOK_START},
+	};
+	struct auc_exec_rules away = rules;
+
+	(void)state;
+	away.begins = 1.5;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_exec_booking b;
+		struct auc_exec x;
+
+		*set_up(&x, AUC_SALE_SOLD, 0) = (struct auc_exec_job){
+			.id = 1, .seen = cases[i].lead, .began = 101.5, .begin = 100};
+		x.unheard[0] = cases[i].unheard;
+		away.since = cases[i].now;
+		b = auc_exec_step(&x, &away, cases[i].now);
+		assert_int_equal(b.book, cases[i].book);
+		assert_true(b.book != AUC_BOOK_PUT_OFF || b.when == 101);
+		auc_exec_clear(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lead),         cmocka_unit_test(test_member),
-		cmocka_unit_test(test_ended_anyway), cmocka_unit_test(test_called_off),
-		cmocka_unit_test(test_quit),         cmocka_unit_test(test_lingers),
-		cmocka_unit_test(test_goes_on),      cmocka_unit_test(test_notice),
+		cmocka_unit_test(test_lead),           cmocka_unit_test(test_member),
+		cmocka_unit_test(test_ended_anyway),   cmocka_unit_test(test_called_off),
+		cmocka_unit_test(test_quit),           cmocka_unit_test(test_lingers),
+		cmocka_unit_test(test_goes_on),        cmocka_unit_test(test_notice),
+		cmocka_unit_test(test_waits_for_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
