@@ -148,10 +148,15 @@ void auc_agent_stop(void)
 	pthread_cond_signal(&agent.wake);
 	pthread_mutex_unlock(&agent.lock);
 	auc_accounting_close(&until);
-	if (end_threads(&until))
+	/* slurmctld answers no RPC any more. */
+	do
+		auc_rpc_answered_no_more();
+	while (!end_threads(&(struct timespec){.tv_sec = time(NULL) + 1}) &&
+	       time(NULL) < until.tv_sec);
+	if (!agent.running)
 		return;
-	/* slurmctld answers no RPC any more. If it ends, everything committed is safe; if it gives
-	 * way to another one, that waits for the spool. */
+	/* If it ends, everything committed is safe; if it gives way to another one, that waits for
+	 * the spool. */
 	slurm_error("sched/auction: the agent did not stop within %d s and was abandoned",
 		    STOP_WAIT);
 	auc_status_shut();

@@ -12,15 +12,19 @@
 static struct {
 	atomic_uint first, count;
 	atomic_int socket; /* one that listens there; -1: none was seen */
+	atomic_bool over;
 } ports = {.socket = -1};
 
 static int find(void);
 static bool listens(int fd);
+static void cut(int fd);
+static bool is_ours(const struct sockaddr_storage *at);
 
 void auc_rpc_answered_at(unsigned first, unsigned count)
 {
 	atomic_store(&ports.first, first);
 	atomic_store(&ports.count, count);
+	atomic_store(&ports.over, false);
 	atomic_store(&ports.socket, find());
 }
 
@@ -28,6 +32,8 @@ bool auc_rpc_answered(void)
 {
 	int seen = atomic_load(&ports.socket), fd;
 
+	if (atomic_load(&ports.over))
+		return false;
 	if (seen >= 0 && listens(seen))
 		return true;
 	/* It may have opened them again, as a backup that gave way and is called for once more. */
@@ -35,6 +41,20 @@ bool auc_rpc_answered(void)
 	if (fd >= 0)
 		atomic_store(&ports.socket, fd);
 	return fd >= 0 || seen < 0;
+}
+
+void auc_rpc_answered_no_more(void)
+{
+	DIR *dir;
+	const struct dirent *e;
+
+	atomic_store(&ports.over, true);
+	dir = opendir("/proc/self/fd");
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			cut(atoi(e->d_name));
+	if (dir)
+		closedir(dir);
 }
 
 static int find(void)
@@ -58,16 +78,31 @@ static bool listens(int fd)
 {
 	struct sockaddr_storage at = {0};
 	socklen_t size = sizeof(at), is_size = sizeof(int);
-	unsigned port;
 	int is = 0;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is, &is_size) || !is ||
-	    getsockname(fd, (struct sockaddr *)&at, &size))
-		return false;
-	if (at.ss_family == AF_INET)
-		port = ntohs(((const struct sockaddr_in *)&at)->sin_port);
-	else if (at.ss_family == AF_INET6)
-		port = ntohs(((const struct sockaddr_in6 *)&at)->sin6_port);
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is, &is_size) && is &&
+	       !getsockname(fd, (struct sockaddr *)&at, &size) && is_ours(&at);
+}
+
+/* The asker's end of a connection to our ports; the other end answers somebody. */
+static void cut(int fd)
+{
+	struct sockaddr_storage own = {0}, other = {0};
+	socklen_t own_size = sizeof(own), other_size = sizeof(other);
+
+	if (!getpeername(fd, (struct sockaddr *)&other, &other_size) && is_ours(&other) &&
+	    !getsockname(fd, (struct sockaddr *)&own, &own_size) && !is_ours(&own))
+		shutdown(fd, SHUT_RDWR);
+}
+
+static bool is_ours(const struct sockaddr_storage *at)
+{
+	unsigned port;
+
+	if (at->ss_family == AF_INET)
+		port = ntohs(((const struct sockaddr_in *)at)->sin_port);
+	else if (at->ss_family == AF_INET6)
+		port = ntohs(((const struct sockaddr_in6 *)at)->sin6_port);
 	else
 		return false;
 	return port - atomic_load(&ports.first) < atomic_load(&ports.count);

@@ -114,6 +114,60 @@ static void test_again(void **state)
 	close(fd);
 }
 
+static int asker(int listener)
+{
+	struct sockaddr_in at;
+	socklen_t size = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, size), 0);
+	return fd;
+}
+
+/* As slurmctld from 24.05 on: its ports stay open, and nobody looks who asks there. */
+static void test_no_more(void **state)
+{
+	unsigned port = 0, another = 0;
+	int fd = bound(AF_INET, &port), elsewhere = bound(AF_INET, &another);
+	int waits, other, answerer, client;
+	char byte;
+
+	(void)state;
+	assert_true(fd >= 0 && elsewhere >= 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(listen(elsewhere, 4), 0);
+	auc_rpc_answered_at(port, 1);
+	client = asker(fd);
+	answerer = accept(fd, NULL, NULL);
+	waits = asker(fd);
+	other = asker(elsewhere);
+	assert_int_equal(recv(waits, &byte, 1, MSG_DONTWAIT), -1);
+
+	auc_rpc_answered_no_more();
+	assert_false(auc_rpc_answered());
+	assert_int_equal(recv(waits, &byte, 1, MSG_DONTWAIT), 0);
+	assert_int_equal(recv(other, &byte, 1, MSG_DONTWAIT), -1);
+	/* What answers is not cut, but who asked. */
+	assert_int_equal(recv(client, &byte, 1, MSG_DONTWAIT), 0);
+	assert_int_equal(send(answerer, "x", 1, MSG_NOSIGNAL), 1);
+	/* Who asks only now is cut the next time. */
+	close(waits);
+	waits = asker(fd);
+	assert_int_equal(recv(waits, &byte, 1, MSG_DONTWAIT), -1);
+	auc_rpc_answered_no_more();
+	assert_int_equal(recv(waits, &byte, 1, MSG_DONTWAIT), 0);
+
+	auc_rpc_answered_at(port, 1);
+	assert_true(auc_rpc_answered());
+	close(waits);
+	close(client);
+	close(answerer);
+	close(other);
+	close(fd);
+	close(elsewhere);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_stops_v6),
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
