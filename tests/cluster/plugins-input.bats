@@ -70,8 +70,7 @@ delaying=' cannot be combined with a bid: it could keep the job from starting in
 @test "job arrays and heterogeneous jobs" {
 	refused "--array=1-3: a job of workers and PSs cannot be an array; submit one job for each bid" --array=1-3
 	run ! as alice sbatch $(small_bid 100 1) -o /dev/null : -n1 --wrap true
-	# With this scheduler Slurm refuses them all, before it asks a plugin.
-	[[ $output == *"Batch job submission failed: Requested operation not supported"* ]]
+	[[ $output == *"auction: a heterogeneous job cannot bid; submit each part of it as a job of its own, with its own bid"* ]]
 }
 
 @test "srun and salloc cannot bid for workers and PSs" {

@@ -69,8 +69,8 @@ nothing_sold()
 
 @test "a submission that Slurm refuses afterwards costs nothing" {
 	lapsed=$(status .totals.lapsed)
-	run ! as alice sbatch -A nobody $(small_bid 100 2) --wrap true
-	grep -q 'Invalid account' <<< "$output"
+	run ! as alice sbatch --prefer=nosuch $(small_bid 100 2) --wrap true
+	grep -q 'Invalid preferred feature' <<< "$output"
 	wait_until 30 status_is .totals.lapsed $((lapsed + 1))
 	nothing_sold 0
 }
