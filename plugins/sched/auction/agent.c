@@ -2,12 +2,11 @@
  * agent.c - see agent.h. One thread, one cycle: look (the ledger's sales, Slurm's records of their
  * jobs: look.c), step each sale's machine and book what it says (book.c, exec.h), make that
  * durable, then act on it (act.c). Nothing is done for a sale before the spool has it, and a
- * settlement's receipt is on disk before the settlement is. doc/executor.md has all of it.
+ * settlement's receipt is on disk before it: doc/executor.md.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -148,15 +147,13 @@ void auc_agent_stop(void)
 	pthread_cond_signal(&agent.wake);
 	pthread_mutex_unlock(&agent.lock);
 	auc_accounting_close(&until);
-	/* slurmctld answers no RPC any more. */
 	do
 		auc_rpc_answered_no_more();
 	while (!end_threads(&(struct timespec){.tv_sec = time(NULL) + 1}) &&
 	       time(NULL) < until.tv_sec);
 	if (!agent.running)
 		return;
-	/* If it ends, everything committed is safe; if it gives way to another one, that waits for
-	 * the spool. */
+	/* What is committed is safe; a slurmctld that takes over waits for the spool. */
 	slurm_error("sched/auction: the agent did not stop within %d s and was abandoned",
 		    STOP_WAIT);
 	auc_status_shut();
@@ -165,11 +162,10 @@ void auc_agent_stop(void)
 
 static struct timespec stop_until(void)
 {
-	struct timespec until;
+	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STOP_WAIT;
-	return until;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (struct timespec){.tv_sec = now.tv_sec + STOP_WAIT, .tv_nsec = now.tv_nsec};
 }
 
 /* True if all threads have ended before UNTIL, and what they had is free. */
