@@ -124,11 +124,11 @@ static void print_bid(FILE *f, const struct row *r, const char *which, double pe
 	double n = status_number(r->value, "moments"), m = n - status_number(r->value, "none");
 	double need = ceil(percent * n / 100 - 1e-9), price;
 
-	if (!status_within(r->value, "low") || !(n > 0)) {
+	if (!status_within(r->value, "low") || !(n > 0) || isinf(n) || isnan(m)) {
 		fputc('-', f);
 		return;
 	}
-	if (need > m) {
+	if (!(m > 0) || need > m) {
 		fputs("never", f);
 		return;
 	}
