@@ -170,8 +170,10 @@ static bool set_bid(const char *users)
 	for (unsigned key = 1; key < auc_bid_nkeys; key++)
 		if (strcmp(auc_bid_keys[key].key, "max-price"))
 			unsetenv(auc_bid_keys[key].env);
-	good = asprintf(&text, "%s%sblock=%s", old ? old : "", old && *old ? " " : "", users) >= 0;
-	good = good && !setenv(env, text, 1);
+	if (asprintf(&text, "%s%sblock=%s", old ? old : "", old && *old ? " " : "", users) < 0)
+		text = NULL;
+	good = text && !setenv(env, text, 1);
+	free(text);
 	if (!good)
 		fail("block: no memory");
 	return good;
