@@ -16,7 +16,7 @@ setup_file()
 
 teardown()
 {
-	as root sacctmgr -i modify user alice set maxsubmitjobs=-1 maxjobs=-1 maxwall=-1
+	as root sacctmgr -i modify user alice set maxsubmitjobs=-1 maxjobs=-1 maxwall=-1 grptres=gres/gpu=-1
 	scontrol update partitionname=edge qos=
 	scancel -u alice
 	scancel -u bob
@@ -125,12 +125,14 @@ said_to()
 	done
 	as root sacctmgr -i modify user alice set grptres=gres/gpu=0
 	wait_until 90 eval '[[ "$(timeout 20 squeue -ho %r -j '"${jobs[1]}"')" == AssocGrpGRES* ]] && status_is .agent.states.starting 2'
+	# The agent has looked since.
+	fresh_status
+	fresh_status
 	as alice scancel "${jobs[1]}"
 	for job in "${jobs[@]}"; do
 		wait_until 90 settled "$job"
 		[ "$(database_receipt "$job" .why)" = limit ]
 	done
-	as root sacctmgr -i modify user alice set grptres=gres/gpu=-1
 }
 
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
