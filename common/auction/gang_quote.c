@@ -23,6 +23,7 @@ static enum auc_code try_group(const struct auc_policy *policy, struct auc_polic
 
 static bool has_nodes(const struct auc_auction *a, const struct auc_bid *bid,
 		      const struct auc_bid_shape *shape);
+static bool sells_node(const struct auc_auction *a, const struct auc_bid *bid, const char *name);
 static bool may_use(const struct auc_bid *bid, const struct auc_server_spec *spec);
 static bool may_enter(const struct auc_bid *bid, const struct auc_server_spec *spec);
 static bool is_among(const struct auc_bid *bid, const char *partition);
@@ -195,31 +196,36 @@ enum auc_code auc_auction_gang_names(struct auc_auction *a, const struct auc_bid
 				     struct auc_err *err)
 {
 	const struct auc_bid_gang *g = &bid->gang;
-	unsigned missing = g->except ? g->nplaces : 0;
+	const char *missing = NULL;
 	bool found = false;
 
 	pthread_mutex_lock(&a->lock);
-	for (bool there = true; missing < g->nplaces && there; missing += there) {
-		there = false;
-		for (unsigned i = 0; i < a->nspecs && !there; i++)
-			there = !strcmp(g->places[missing], a->specs[i].name) &&
-				is_among(bid, a->specs[i].partition);
-	}
+	for (unsigned i = 0; i < g->nplaces && !g->except && !missing; i++)
+		missing = sells_node(a, bid, g->places[i]) ? NULL : g->places[i];
 	for (unsigned i = 0; i < a->nspecs && !found; i++)
 		found = may_enter(bid, &a->specs[i]);
 	pthread_mutex_unlock(&a->lock);
-	if (missing < g->nplaces)
+	if (missing)
 		return auc_err_set(
 			err, AUC_ENOENT,
 			"--nodelist: %s is not for sale%s; \"sprice -N\" lists the nodes "
 			"that are",
-			g->places[missing], bid->npartitions ? " in --partition" : "");
+			missing, bid->npartitions ? " in --partition" : "");
 	if (!found && *g->features)
 		return auc_err_set(err, AUC_ENOENT,
 				   "--constraint=%s: no node for sale that the job may use is like "
 				   "that",
 				   g->features);
 	return AUC_OK;
+}
+
+/* Whether NAME is a node of a partition where BID may go. */
+static bool sells_node(const struct auc_auction *a, const struct auc_bid *bid, const char *name)
+{
+	for (unsigned i = 0; i < a->nspecs; i++)
+		if (!strcmp(name, a->specs[i].name) && is_among(bid, a->specs[i].partition))
+			return true;
+	return false;
 }
 
 /* Of PARTITION in BID's list, or in auction.conf's. */

@@ -203,17 +203,16 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
 	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
-		bool kept = i < cached(m);
+		size_t kept = i < cached(m) ? cells : 1;
 
 		c = &m->cache[i];
-		c->fit = kept ? calloc(cells, sizeof(*c->fit)) : NULL;
-		c->price = kept ? calloc(cells, sizeof(*c->price)) : NULL;
-		c->order = kept ? calloc(cells, sizeof(*c->order)) : NULL;
+		c->fit = calloc(kept, sizeof(*c->fit));
+		c->price = calloc(kept, sizeof(*c->price));
+		c->order = calloc(kept, sizeof(*c->order));
 		c->fit0 = calloc(row, sizeof(*c->fit0));
 		c->price0 = calloc(row, sizeof(*c->price0));
 		c->order0 = calloc(row, sizeof(*c->order0));
-		if ((kept && (!c->fit || !c->price || !c->order)) || !c->fit0 || !c->price0 ||
-		    !c->order0)
+		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a market of %u servers and %u slots",
 					   m->nservers, m->slots);

@@ -1,14 +1,23 @@
 /* given.c - see given.h. */
 #include "config.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sauction/given.h"
 #include "sauction/rows.h"
 
-static bool is_one_of(const char *names, const char *name);
+bool given_lists(const char *list, const char *name)
+{
+	size_t n;
+
+	for (const char *p = list; *p; p += n + (p[n] == ',')) {
+		n = strcspn(p, ",");
+		if (n == strlen(name) && !strncmp(p, name, n))
+			return true;
+	}
+	return false;
+}
 
 uint64_t given_bit(const struct option *options, int c)
 {
@@ -21,7 +30,7 @@ uint64_t given_bit(const struct option *options, int c)
 int given_refuse(const struct option *options, uint64_t given, const char *takes, const char *what)
 {
 	for (unsigned i = 0; options[i].name; i++)
-		if (given & UINT64_C(1) << i && !is_one_of(takes, options[i].name))
+		if (given & UINT64_C(1) << i && !given_lists(takes, options[i].name))
 			return fail("--%s: %s does not take it", options[i].name, what);
 	return EXIT_SUCCESS;
 }
@@ -31,7 +40,7 @@ int given_one_of(const struct option *options, uint64_t given, const char *names
 	const char *first = NULL;
 
 	for (unsigned i = 0; options[i].name; i++) {
-		if (!(given & UINT64_C(1) << i) || !is_one_of(names, options[i].name))
+		if (!(given & UINT64_C(1) << i) || !given_lists(names, options[i].name))
 			continue;
 		if (first)
 			return fail("--%s and --%s: expected only one of them", first,
@@ -39,16 +48,4 @@ int given_one_of(const struct option *options, uint64_t given, const char *names
 		first = options[i].name;
 	}
 	return EXIT_SUCCESS;
-}
-
-static bool is_one_of(const char *names, const char *name)
-{
-	size_t n;
-
-	for (const char *p = names; *p; p += n + (p[n] == ',')) {
-		n = strcspn(p, ",");
-		if (n == strlen(name) && !strncmp(p, name, n))
-			return true;
-	}
-	return false;
 }

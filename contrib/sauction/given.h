@@ -3,8 +3,11 @@
 #define GIVEN_H
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdint.h>
 
+/* True if LIST, names separated by commas, has NAME. */
+bool given_lists(const char *list, const char *name);
 /* The bit of the option with the value C in OPTIONS, as getopt_long() returns it; at most 64. */
 uint64_t given_bit(const struct option *options, int c);
 /*

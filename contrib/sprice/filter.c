@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "auction/summary.h"
+#include "sauction/given.h"
 #include "sprice/columns.h"
 #include "sprice/filter.h"
 
@@ -25,13 +26,12 @@ static size_t length(struct json_object *list);
 static void add_tres(struct found *f, struct json_object *server);
 static void add(struct found *f, const char *partition, const char *tres);
 static int check_names(const char *option, const char *list, struct json_object *names);
-static bool is_listed(const char *list, const char *name);
 static const char *gpu_of(const char *tres);
 
 bool show_has(const struct show *s, const char *partition, const char *tres)
 {
-	return (!s->partitions || is_listed(s->partitions, partition)) &&
-	       (!s->gpus || is_listed(s->gpus, gpu_of(tres)) || is_listed(s->gpus, tres));
+	return (!s->partitions || given_lists(s->partitions, partition)) &&
+	       (!s->gpus || given_lists(s->gpus, gpu_of(tres)) || given_lists(s->gpus, tres));
 }
 
 bool show_has_class(const struct show *s, const char *name)
@@ -41,18 +41,6 @@ bool show_has_class(const struct show *s, const char *name)
 
 	snprintf(partition, sizeof(partition), "%.*s", (int)n, name);
 	return show_has(s, partition, name[n] ? name + n + 1 : "");
-}
-
-static bool is_listed(const char *list, const char *name)
-{
-	size_t n;
-
-	for (const char *p = list; *p; p += n + (p[n] == ',')) {
-		n = strcspn(p, ",");
-		if (n == strlen(name) && !strncmp(p, name, n))
-			return true;
-	}
-	return false;
 }
 
 /* "v100" of "gpu:v100". */

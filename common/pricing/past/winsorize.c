@@ -147,9 +147,11 @@ double auc_winsorize_room(const struct auc_market *m)
 		int32_t most =
 			!m->nworker_types && m->servers[cell % m->nservers].roles & AUC_ROLE_WORKER;
 
-		for (unsigned w = 0; w < m->nworker_types; w++)
-			most = auc_market_fits(m, w, cell) > most ? auc_market_fits(m, w, cell)
-								  : most;
+		for (unsigned w = 0; w < m->nworker_types; w++) {
+			int32_t fit = auc_market_fits(m, w, cell);
+
+			most = fit > most ? fit : most;
+		}
 		room += most;
 	}
 	return room;

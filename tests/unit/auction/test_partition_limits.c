@@ -342,7 +342,7 @@ static void check_sums(const struct sold *sold, const struct auc_caps *caps)
 	assert_true(total <= caps->cap[3].amount + 1e-6);
 }
 
-/* Whatever is bid, what is sold keeps to all limits at all times. */
+/* Random bids: what is sold keeps to all limits in every slot. */
 static void test_sums(void **state)
 {
 	static struct auc_caps caps = {

@@ -151,7 +151,7 @@ static void test_no_more(void **state)
 	/* What answers is not cut, but who asked. */
 	assert_int_equal(recv(client, &byte, 1, MSG_DONTWAIT), 0);
 	assert_int_equal(send(answerer, "x", 1, MSG_NOSIGNAL), 1);
-	/* Who asks only now is cut the next time. */
+	/* An RPC that begins after the first call fails at the second. */
 	close(waits);
 	waits = asker(fd);
 	assert_int_equal(recv(waits, &byte, 1, MSG_DONTWAIT), -1);
@@ -171,10 +171,8 @@ static void test_no_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_stops_v6),
-		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_stops),   cmocka_unit_test(test_stops_v6),
+		cmocka_unit_test(test_others),  cmocka_unit_test(test_again),
 		cmocka_unit_test(test_no_more),
 	};
 
