@@ -53,6 +53,7 @@ struct auc_bid_gang {
 	char block_users[AUC_BLOCK_USERS_MAX];
 	double begin; /* Unix time before which it does not start; 0: at once */
 	double end;   /* Unix time after which its result is worth nothing; 0: no such */
+	double now;   /* the same for this decision only, in no text: somebody waits for it; 0 */
 	/* What its user says beside Slurm's options: running times in seconds by number of nodes
 	 * (as text), and by type of GPU. */
 	unsigned nspeedup, ngpu_time;

@@ -415,11 +415,11 @@ static enum auc_code add_wholes(const struct auc_market *m, const struct auc_bid
 void auc_bid_gang_end(const struct auc_bid_gang *g, double slot_seconds, int64_t arrival,
 		      struct auc_utility *u)
 {
-	double slots;
+	double slots, end = g->now > 0 && g->end > 0 ? fmin(g->now, g->end) : fmax(g->now, g->end);
 
-	if (!(g->end > 0) || (u->form != AUC_FORM_CONSTANT && u->form != AUC_FORM_DEADLINE))
+	if (!(end > 0) || (u->form != AUC_FORM_CONSTANT && u->form != AUC_FORM_DEADLINE))
 		return;
-	slots = fmax(floor(g->end / slot_seconds) - (double)arrival, 0) + u->since;
+	slots = fmax(floor(end / slot_seconds) - (double)arrival, 0) + u->since;
 	u->target = u->form == AUC_FORM_DEADLINE ? fmin(u->target, slots) : slots;
 	u->form = AUC_FORM_DEADLINE;
 }

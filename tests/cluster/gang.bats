@@ -206,6 +206,12 @@ that it may use 4 are as large"* ]]
 	job=$(sed -n 's/.*Granted job allocation //p' <<< "$output")
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]
+	# What begins at once is bought, though what begins later costs nothing.
+	busy=$(submit bob --bid=linear:3000,10 -N4 --gpus-per-node=1 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
+	run -0 as alice salloc --bid=3000 -N2 --gpus-per-node=2 -t1 --mem=100 true
+	[[ $output == *"auction: offered: 2 nodes"* ]]
+	as bob scancel "$busy"
+	wait_until 60 status_is .totals.live 0
 	# All nodes are taken for a minute.
 	busy=$(submit bob --bid=linear:3000,10 -N4 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap 'sleep 50')
 	run ! as alice salloc --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 true

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,11 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		  const char *text, char **err_msg);
 static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
 		  struct auc_bid *bid, char **err_msg);
+static enum auc_code decide_now(struct auc_auction *a, const job_desc_msg_t *desc,
+				uint32_t submit_uid, struct auc_bid *bid, struct auc_offer *offer,
+				char *barred, size_t size, struct auc_err *err);
+static void prefer_now(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
+		       struct auc_bid *bid);
 static enum auc_code check_wait(struct auc_auction *a, const struct auc_offer *offer,
 				struct auc_err *err);
 static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid,
@@ -332,11 +338,11 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		free(bid);
 		return rc;
 	}
-	if (!code)
+	if (!code && !desc->script)
+		code = decide_now(a, desc, submit_uid, bid, &offer, barred, sizeof(barred), &err);
+	else if (!code)
 		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
 				  sizeof(barred), &err);
-	if (!code && offer.accepted && !desc->script && !bid->quote)
-		code = check_wait(a, &offer, &err);
 	if (code) {
 		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : code_of(code), "%s",
 			  err.text);
@@ -367,6 +373,44 @@ static int answer(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t su
 	say(err_msg, text);
 	free(text);
 	return RC_QUOTE;
+}
+
+/* auc_decide() for salloc and srun, which do not wait for long. */
+static enum auc_code decide_now(struct auc_auction *a, const job_desc_msg_t *desc,
+				uint32_t submit_uid, struct auc_bid *bid, struct auc_offer *offer,
+				char *barred, size_t size, struct auc_err *err)
+{
+	enum auc_code code;
+
+	prefer_now(a, desc, submit_uid, bid);
+	code = auc_decide(a, desc, submit_uid, bid, NULL, false, offer, barred, size, err);
+	return !code && offer->accepted && !bid->quote ? check_wait(a, offer, err) : code;
+}
+
+/* Confines BID to what begins in this slot or the next, if that pays, though later may cost less. */
+static void prefer_now(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
+		       struct auc_bid *bid)
+{
+	double slot = auc_auction_conf(a)->slot_seconds, longest = bid->time_max;
+	struct auc_bid *trial = malloc(sizeof(*trial));
+	struct auc_offer offer = {0};
+	struct auc_err err;
+	char barred[512];
+
+	if (!trial)
+		return;
+	for (unsigned i = 0; i < bid->gang.nshapes; i++)
+		longest = fmax(longest, bid->gang.shapes[i].seconds);
+	*trial = *bid;
+	trial->quote = true;
+	trial->gang.now = auc_site_now() + auc_auction_conf(a)->start_margin +
+			  (2 + ceil(longest / slot)) * slot;
+	if (!auc_decide(a, desc, submit_uid, trial, NULL, false, &offer, barred, sizeof(barred),
+			&err) &&
+	    offer.accepted)
+		bid->gang.now = trial->gang.now;
+	auc_offer_clear(&offer);
+	free(trial);
 }
 
 /* Nobody sits before salloc or srun for long: AUC_ESTATE (a lien of OFFER is dropped then) if it
