@@ -144,6 +144,9 @@ enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 		p += strlen(kind) - 1;
 		while (*p == ':') {
 			id = strtoul(p + 1, &rest, 10);
+			/* One task of an array ends when all have, at the latest. */
+			if (*rest == '_' && strspn(rest + 1, "0123456789*"))
+				rest += 1 + strspn(rest + 1, "0123456789*");
 			if (rest == p + 1 || (*rest && !strchr(":,?", *rest)) || id >= NO_VAL)
 				return not_sold(desc, p + 1, AUC_EINVAL, err);
 			if (!ends(arg, (uint32_t)id, &at))
