@@ -195,14 +195,21 @@ task_plan()
 	run as bob sbatch --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"$array" --wrap true
 	[ "$status" -ne 0 ]
 	[[ $output == *"$array was not sold by this auction, or has ended"* ]]
+	run as bob sbatch --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"${array}_3" --wrap true
+	[ "$status" -ne 0 ]
+	[[ $output == *"${array}_3 was not sold by this auction, or has ended"* ]]
 	as alice scancel "$alice"
 	wait_until 60 tasks_are "$array" waiting 0
 	after=$(submit bob --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"$array" -o /dev/null --wrap true)
 	[ "$(receipt_get "$after" .start)" -ge "$(receipt_get "${array}_3" .completion)" ]
 	[ "$(receipt_get "$after" .start)" -ge "$(receipt_get "${array}_5" .completion)" ]
+	# Nor does one task end later than all.
+	one=$(submit bob --bid=1000 --nodes=1 --cpus-per-task=1 --mem=100 --time=1 --dependency=afterok:"${array}_3" -o /dev/null --wrap true)
+	[ "$(receipt_get "$one" .start)" -ge "$(receipt_get "${array}_3" .completion)" ]
 	for task in 3 5; do
 		wait_until 90 task_receipt_is "$array" $task .why completed
 	done
+	wait_until 120 database_receipt_is "$one" .why completed
 }
 
 # Column $3 of sbid's rows of array $2, which is $1's, added up. sum_of USER ARRAY COLUMN
