@@ -7,6 +7,8 @@
 #include "sauction/given.h"
 #include "sauction/rows.h"
 
+static bool given_has(const struct option *options, uint64_t given, const char *name);
+
 bool given_lists(const char *list, const char *name)
 {
 	size_t n;
@@ -29,9 +31,15 @@ uint64_t given_bit(const struct option *options, int c)
 
 int given_refuse(const struct option *options, uint64_t given, const char *takes, const char *what)
 {
-	for (unsigned i = 0; options[i].name; i++)
-		if (given & UINT64_C(1) << i && !given_lists(takes, options[i].name))
+	bool json = given_has(options, given, "json") && given_lists(takes, "json");
+
+	for (unsigned i = 0; options[i].name; i++) {
+		if (!(given & UINT64_C(1) << i) || given_lists(takes, options[i].name))
+			continue;
+		/* JSON has no headings, and those of Slurm take both. */
+		if (!json || strcmp(options[i].name, "noheader") != 0)
 			return fail("--%s: %s does not take it", options[i].name, what);
+	}
 	return EXIT_SUCCESS;
 }
 
@@ -48,4 +56,12 @@ int given_one_of(const struct option *options, uint64_t given, const char *names
 		first = options[i].name;
 	}
 	return EXIT_SUCCESS;
+}
+
+static bool given_has(const struct option *options, uint64_t given, const char *name)
+{
+	for (unsigned i = 0; options[i].name; i++)
+		if (given & UINT64_C(1) << i && !strcmp(options[i].name, name))
+			return true;
+	return false;
 }

@@ -12,7 +12,8 @@ bool given_lists(const char *list, const char *name);
 uint64_t given_bit(const struct option *options, int c);
 /*
  * Looks for the first option in GIVEN that is not one of TAKES, names separated by commas, and says
- * that WHAT does not take it. EXIT_SUCCESS: there is none; else EXIT_FAILURE.
+ * that WHAT does not take it. noheader goes with json wherever that is taken. EXIT_SUCCESS: there
+ * is none; else EXIT_FAILURE.
  */
 int given_refuse(const struct option *options, uint64_t given, const char *takes, const char *what);
 /* The same if GIVEN has more than one of NAMES. */

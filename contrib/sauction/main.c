@@ -132,8 +132,7 @@ static int options_refuse(const struct sauction *s, const struct command *comman
 		what = "report --focus";
 	}
 	if (given_refuse(options, s->given, takes, what) ||
-	    given_one_of(options, s->given, "json,csv,parsable") ||
-	    given_one_of(options, s->given, "json,noheader"))
+	    given_one_of(options, s->given, "json,csv,parsable"))
 		return EXIT_FAILURE;
 	return EXIT_SUCCESS;
 }

@@ -128,8 +128,7 @@ int main(int argc, char **argv)
 			return code;
 	}
 	if (given_refuse(options, s.given, commands[i].takes, name) ||
-	    given_one_of(options, s.given, "json,parsable") ||
-	    given_one_of(options, s.given, "json,noheader"))
+	    given_one_of(options, s.given, "json,parsable"))
 		return EXIT_FAILURE;
 	argc -= optind;
 	argv += optind;

@@ -207,5 +207,10 @@ expect 'where the auction is may always be said' 0 '2
 1' --spool="$dir" --by=user --since=now -n -o jobs report
 expect 'two forms' 1 'sauction: --json and --csv: expected only one of them' --csv --json money
 expect 'two other forms' 1 'sauction: --parsable and --csv: expected only one of them' -P --csv money
-expect 'JSON without headings' 1 'sauction: --noheader and --json: expected only one of them' -n --json money
+# JSON has no headings; sacct and squeue take both, too.
+for command in money 'explain 202'; do
+	# shellcheck disable=SC2086
+	expect "JSON without headings: $command" 0 "$("$sauction" --json --spool="$here/spool-2" $command)" -n --json --spool="$here/spool-2" $command
+done
+expect 'no headings of what has none' 1 'sauction: --noheader: explain does not take it' -n explain 5
 exit $failed

@@ -106,6 +106,17 @@ for call in "${calls[@]}"; do
 	[ ! -s "$dir/err" ] || says "$call | head says $(cat "$dir/err")"
 done
 
+# As of Slurm's own commands: -n goes with --json, and changes nothing.
+for call in "$sprice --json -f $here/status.json" "$sprice --json --history -f $here/history.json" "$sauction $spool --json money" \
+	"$sauction $spool --json explain 202" "$sauction --json report" "$sbid --json list" "$sbid --json show 8" "$sbid --json why" \
+	"$sbid --json balance"; do
+	for option in -n --noheader; do
+		# shellcheck disable=SC2086
+		got=$(${call%% *} $option ${call#* } 2>&1) || says "$call, $option: exit code $?: $got"
+		[ "$got" = "$($call)" ] || says "$call, $option, prints $got"
+	done
+done
+
 # -- without Slurm --
 
 mkdir "$dir/shell"
