@@ -329,9 +329,13 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 {
 	struct auc_node_share share, sold = {.n = 0};
 	struct auc_reasons why = {.len = 0};
+	struct auc_request as = *q;
 
-	if (!auc_share_of(q, slice->nnodes, &share, &why) ||
-	    !auc_share_add(&sold, slice->gres, 1, 1, &why) ||
+	/* As in auc_desc_gang(). */
+	if (as.tasks == slice->nnodes)
+		as.tasks = 0;
+	if (!auc_share_of(&as, slice->nnodes, &share, &why) ||
+	    !auc_share_add(&sold, slice->gres, 1, &why) ||
 	    auc_share_amount(&share, "cpu", 3) != (double)slice->cpus ||
 	    auc_share_amount(&share, "mem", 3) != (double)slice->mem_mb || share.n != sold.n + 2)
 		return false;

@@ -13,11 +13,20 @@
 
 #define LIST_MAX 4096 /* bytes of a TRES text */
 
+static bool add_per_node(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
+			 struct auc_reasons *why);
+static bool tasks_on_node(const struct auc_request *q, uint64_t nodes,
+			  const struct auc_node_share *share, const struct auc_node_share *task,
+			  uint64_t *tasks, struct auc_reasons *why);
+static void add_per_task(const struct auc_node_share *task, uint64_t tasks,
+			 struct auc_node_share *share);
 static bool add_task_gpus(const struct auc_request *q, uint64_t tasks, struct auc_node_share *share,
 			  struct auc_reasons *why);
 static double cpus_of(const struct auc_request *q, const struct auc_node_share *share,
 		      uint64_t tasks, double gpus);
 static uint64_t stepped(uint64_t n, unsigned step);
+static bool add_item(struct auc_node_share *share, char *item, double divided,
+		     struct auc_reasons *why);
 static double size_of(const struct auc_node_size *size, const char *tres);
 static void set_amount(struct auc_node_share *share, const char *name, double amount);
 static double number_of(const char *text);
@@ -26,16 +35,16 @@ static double requested(const char *tres, const char *key);
 bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
 		  struct auc_reasons *why)
 {
-	uint64_t per_cpu = slurm_conf.def_mem_per_cpu, tasks = auc_request_tasks(q, nodes);
+	struct auc_node_share task = {.n = 0};
+	uint64_t per_cpu = slurm_conf.def_mem_per_cpu, tasks;
 	double cpus, gpus, mem = 0;
-	unsigned ok;
 
 	share->n = 0;
-	ok = auc_share_add(share, q->per_node, 1, 1, why) &&
-	     auc_share_add(share, q->per_task, (double)tasks, 1, why) &&
-	     auc_share_add(share, q->per_job, 1, (double)nodes, why);
-	if (!ok)
+	if (!auc_share_add(share, q->per_job, (double)nodes, why) ||
+	    !add_per_node(q, nodes, share, why) || !auc_share_add(&task, q->per_task, 1, why) ||
+	    !tasks_on_node(q, nodes, share, &task, &tasks, why))
 		return false;
+	add_per_task(&task, tasks, share);
 	/* Slurm would decide which node has fewer GPUs. */
 	if (q->tasks_per_gpu && q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
 		auc_reasons_add(
@@ -69,6 +78,73 @@ bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_s
 	set_amount(share, "cpu", cpus);
 	set_amount(share, "mem", mem);
 	return true;
+}
+
+/* What is asked for of each node. False, and why: of the job it is another number. */
+static bool add_per_node(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
+			 struct auc_reasons *why)
+{
+	struct auc_node_share node = {.n = 0};
+
+	if (!auc_share_add(&node, q->per_node, 1, why))
+		return false;
+	for (unsigned i = 0; i < node.n; i++) {
+		const struct auc_named *t = &node.tres[i];
+		double had = auc_share_amount(share, t->name, 0);
+
+		if (had > 0 && had != t->value) {
+			auc_reasons_add(
+				why, "%s: %.15g on %llu nodes, and %.15g on each, expected as many",
+				t->name, had * (double)nodes, (unsigned long long)nodes, t->value);
+			return false;
+		}
+		set_amount(share, t->name, t->value);
+	}
+	return true;
+}
+
+/* How many tasks a node has: where GRES are given of each TASK and of the node, too (SHARE), these
+ * say it. False, and why: other options say otherwise. */
+static bool tasks_on_node(const struct auc_request *q, uint64_t nodes,
+			  const struct auc_node_share *share, const struct auc_node_share *task,
+			  uint64_t *tasks, struct auc_reasons *why)
+{
+	bool said = q->tasks_per_node || q->tasks > 1;
+
+	*tasks = auc_request_tasks(q, nodes);
+	for (unsigned i = 0; i < task->n; i++) {
+		const struct auc_named *t = &task->tres[i];
+		double all = auc_share_amount(share, t->name, 0), number;
+
+		if (!(all > 0) || !(t->value > 0))
+			continue;
+		number = (double)(uint64_t)(all / t->value);
+		if (number * t->value != all) {
+			auc_reasons_add(why,
+					"%s: %.15g of a node, expected a multiple of %.15g, as "
+					"each task has",
+					t->name, all, t->value);
+			return false;
+		}
+		if (said && number != (double)*tasks) {
+			auc_reasons_add(why,
+					"%s: %llu tasks on a node with %.15g of each, expected "
+					"%.15g of each node",
+					t->name, (unsigned long long)*tasks, t->value, all);
+			return false;
+		}
+		*tasks = (uint64_t)number;
+	}
+	return true;
+}
+
+/* What each of TASKS tasks takes, where the node's is not known yet. */
+static void add_per_task(const struct auc_node_share *task, uint64_t tasks,
+			 struct auc_node_share *share)
+{
+	for (unsigned i = 0; i < task->n; i++)
+		if (!(auc_share_amount(share, task->tres[i].name, 0) > 0))
+			set_amount(share, task->tres[i].name, task->tres[i].value * (double)tasks);
 }
 
 /* As Slurm will give them: whole cores or sockets. */
@@ -125,45 +201,56 @@ uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes)
 	return q->tasks > nodes ? (q->tasks + nodes - 1) / nodes : 1;
 }
 
-bool auc_share_add(struct auc_node_share *share, const char *text, double times, double divided,
+bool auc_share_add(struct auc_node_share *share, const char *text, double divided,
 		   struct auc_reasons *why)
 {
+	char item[LIST_MAX];
+
+	for (const char *p = text ? text : ""; *p; p += *p != '\0') {
+		size_t len;
+
+		if (!strncmp(p, "gres:", 5) || !strncmp(p, "gres/", 5))
+			p += 5;
+		len = strcspn(p, ",;");
+		if (len >= sizeof(item)) {
+			auc_reasons_add(why, "GRES: '%.40s...' is too long", p);
+			return false;
+		}
+		memcpy(item, p, len);
+		item[len] = '\0';
+		if (!add_item(share, item, divided, why))
+			return false;
+		p += len;
+	}
+	return true;
+}
+
+/* ITEM: "gpu:a100:2" or "gpu:a100=2", in place of what was said of it before. */
+static bool add_item(struct auc_node_share *share, char *item, double divided,
+		     struct auc_reasons *why)
+{
 	struct auc_named list[AUC_TRES_MAX];
-	char copy[LIST_MAX], *to = copy;
 	struct auc_err err;
 	unsigned n = 0;
+	double amount;
 
-	if (!text || !*text)
-		return true;
-	if (strlen(text) >= sizeof(copy)) {
-		auc_reasons_add(why, "GRES: '%.40s...' is too long", text);
-		return false;
-	}
-	for (bool begin = true; *text; begin = *text == ',' || *text == ';', text++) {
-		if (begin && (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5)))
-			text += 5;
-		*to++ = *text == ';' ? ',' : *text == '=' ? ':' : *text;
-	}
-	*to = '\0';
-	if (auc_nodes_parse_gres(copy, list, &n, &err)) {
+	for (char *p = item; *p; p++)
+		*p = *p == '=' ? ':' : *p;
+	if (auc_nodes_parse_gres(item, list, &n, &err)) {
 		auc_reasons_add(why, "%.200s", err.text);
 		return false;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		const struct auc_named *t = &list[i];
-		double amount = t->value * times / divided;
-
-		if (!strcmp(t->name, "none"))
-			continue;
-		if (amount != (double)(int64_t)amount) {
-			auc_reasons_add(why,
-					"%s: %.15g on %.15g nodes, expected as many of each node, "
-					"as in --gpus-per-node=%lld",
-					t->name, t->value, divided, (long long)auc_ceil(amount));
-			return false;
-		}
-		set_amount(share, t->name, auc_share_amount(share, t->name, 0) + amount);
+	if (!n || !strcmp(list[0].name, "none"))
+		return true;
+	amount = list[0].value / divided;
+	if (amount != (double)(int64_t)amount) {
+		auc_reasons_add(why,
+				"%s: %.15g on %.15g nodes, expected as many of each node, "
+				"as in --gpus-per-node=%lld",
+				list[0].name, list[0].value, divided, (long long)auc_ceil(amount));
+		return false;
 	}
+	set_amount(share, list[0].name, amount);
 	return true;
 }
 

@@ -61,9 +61,10 @@ struct auc_reasons {
  * of each alike. */
 bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
 		  struct auc_reasons *why);
-/* Adds the GRES in TEXT ("gres:gpu:a100:2,gres/shard=4"; NULL: none), TIMES and DIVIDED, to SHARE.
- * False, with why: no such text, or no whole number. */
-bool auc_share_add(struct auc_node_share *share, const char *text, double times, double divided,
+/* The GRES in TEXT ("gres:gpu:a100:2,gres/shard=4"; NULL: none), DIVIDED, into SHARE; of those that
+ * are named more than once the last counts, as in Slurm. False, with why: no such text, or no whole
+ * number. */
+bool auc_share_add(struct auc_node_share *share, const char *text, double divided,
 		   struct auc_reasons *why);
 /* Of NAME; of a name of LEN bytes with all of its types. LEN 0: as it is. */
 double auc_share_amount(const struct auc_node_share *share, const char *name, size_t len);

@@ -149,3 +149,21 @@ ran_where_sold()
 	[[ $output == *"--max-price: given with --bid, expected one of them"* ]]
 	as bob scancel "$busy"
 }
+
+# What is bought is what Slurm gives a job of such options: two GPUs of each node, and as many tasks as the options say.
+@test "GPUs that several options name are bought once" {
+	local options=('-N2 --ntasks-per-node=2 --gpus-per-node=2 --gpus-per-task=1' '--gpus=4 --gpus-per-node=2'
+		'-n4 --gpus-per-node=2 --gpus-per-task=1' '-N1 -n2 --gpus=2 --gpus-per-task=1')
+	local nodes=(2 2 2 1) tasks=(4 2 4 2) jobs=() i
+
+	for i in 0 1 2 3; do
+		# shellcheck disable=SC2086
+		jobs[i]=$(submit alice --bid=3000 -t1 --mem=100 ${options[i]} -o "once$i.out" --wrap 'srun sh -c "echo \$SLURM_NTASKS"')
+		[ "$(receipt_get "${jobs[i]}" '"\(.plan[0].nodes | length) \(.per_node["gpu:v100"])"')" = "${nodes[i]} 2" ]
+	done
+	for i in 0 1 2 3; do
+		ran_as_sold "${jobs[i]}"
+		[[ ,$(sacct_field "${jobs[i]}" AllocTRES), == *,gres/gpu=$((2 * nodes[i])),* ]]
+		[ "$(sort "$SANDBOX_DIR/home/alice/once$i.out" | uniq -c | tr -s ' ')" = " ${tasks[i]} ${tasks[i]}" ]
+	done
+}

@@ -121,6 +121,70 @@ static void test_shapes(void **state)
 	assert_false(bid.gang.except);
 }
 
+/* Options that say the same in several ways are one amount, as Slurm takes them. */
+static void test_agreeing(void **state)
+{
+	(void)state;
+	/* --nodes=2 --ntasks-per-node=2 --gpus-per-node=2 --gpus-per-task=1 */
+	fresh(2);
+	desc.ntasks_per_node = 2;
+	desc.num_tasks = 4;
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	has(1, 2, 2, 100, "gpu", 2);
+	/* --nodes=2 --gpus-per-node=4 --gpus-per-task=2 --cpus-per-task=3: two tasks on each. */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.cpus_per_task = 3;
+	desc.tres_per_node = (char *)"gres:gpu:4";
+	desc.tres_per_task = (char *)"gres:gpu:2";
+	has(1, 2, 6, 100, "gpu", 4);
+	desc.tres_per_task = (char *)"cpu=3,gres/gpu:2";
+	has(1, 2, 6, 100, "gpu", 4);
+	/* --nodes=2 --gpus=8 --gpus-per-node=4, of one type */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.tres_per_job = (char *)"gres:gpu:a100:8";
+	desc.tres_per_node = (char *)"gres:gpu:a100:4";
+	has(1, 2, 1, 100, "gpu:a100", 4);
+	/* --nodes=2 --ntasks=4 --gpus=4 --gpus-per-task=1 */
+	fresh(2);
+	desc.num_tasks = 4;
+	desc.tres_per_job = (char *)"gres:gpu:4";
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	has(1, 2, 2, 100, "gpu", 2);
+	/* Without --nodes they say how many it has. */
+	fresh(0);
+	desc.tres_per_job = (char *)"gres:gpu:4";
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	has(1, 2, 1, 100, "gpu", 2);
+	fresh(0);
+	desc.num_tasks = 6;
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	has(1, 3, 2, 100, "gpu", 2);
+	/* --gpus-per-node=3 --gres=gpu:2: of one of several Slurm takes the last; others count. */
+	fresh(1);
+	desc.tres_per_node = (char *)"gres:gpu:3,gres:gpu:2,gres:shard:1";
+	has(1, 1, 1, 100, "gpu", 2);
+	assert_true(amount(0, "shard") == 1);
+	/* What Slurm would refuse. */
+	fresh(2);
+	desc.num_tasks = 2;
+	desc.tres_per_job = (char *)"gres:gpu:6";
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	refused("gpu: 6 on 2 nodes, and 2 on each, expected as many");
+	fresh(2);
+	desc.ntasks_per_node = 3;
+	desc.tres_per_node = (char *)"gres:gpu:2";
+	desc.tres_per_task = (char *)"gres:gpu:1";
+	refused("gpu: 3 tasks on a node with 1 of each, expected 2 of each node");
+	fresh(2);
+	desc.tres_per_node = (char *)"gres:gpu:3";
+	desc.tres_per_task = (char *)"gres:gpu:2";
+	refused("gpu: 3 of a node, expected a multiple of 2, as each task has");
+}
+
 /* Where cores have two threads, and where each task has its own. */
 static void test_cores(void **state)
 {
@@ -767,13 +831,13 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_nodes), cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_uneven),      cmocka_unit_test(test_alternatives),
-		cmocka_unit_test(test_refused),     cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
-		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
-		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_apply_cores),
+		cmocka_unit_test(test_whole_nodes),  cmocka_unit_test(test_shapes),
+		cmocka_unit_test(test_agreeing),     cmocka_unit_test(test_uneven),
+		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_kinds),        cmocka_unit_test(test_types),
+		cmocka_unit_test(test_apply_whole),  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_dependency),   cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_cores),        cmocka_unit_test(test_apply_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
