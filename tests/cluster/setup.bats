@@ -52,6 +52,27 @@ setup_auction()
 	[ -z "$(squeue -h -t all)" ]
 }
 
+# Where the plugin of sbatch is already, or still, there.
+@test "a quote asked of a slurmctld that does not run the auction is no job" {
+	local plugstack=$SANDBOX_DIR/etc/plugstack.conf
+
+	cp "$plugstack" "$BATS_TEST_TMPDIR/plugstack.conf" 2> /dev/null || true
+	spank=$(readlink -f "$(find "${AUCTION_PREFIX:-${AUCTION_BUILD-}/plugins}" -name spank_auction.so | head -n 1)")
+	echo "optional $spank" > "$plugstack"
+	printf '#!/bin/sh\n#SBATCH --quote --bid=3\ntrue\n' > "$SANDBOX_DIR/quote.sh"
+	chmod 644 "$SANDBOX_DIR/quote.sh"
+	for call in 'sbatch --quote --bid=3 --nodes=1 --time=1 --wrap true' "sbatch $SANDBOX_DIR/quote.sh" \
+		'env SLURM_AUCTION_BID=3 SLURM_AUCTION_QUOTE=yes sbatch --wrap true' \
+		'salloc --quote --bid=3 --nodes=1 true' 'srun --quote --bid=3 --nodes=1 true' 'sbid quote --bid=3 --wrap true'; do
+		# shellcheck disable=SC2086
+		run ! as alice $call
+		echo "$call: $output"
+		[[ $output == *"--quote: slurmctld does not run the auction (JobSubmitPlugins of slurm.conf)"* ]]
+	done
+	[ -z "$(squeue -h -t all)" ]
+	[ ! -e "$BATS_TEST_TMPDIR/plugstack.conf" ] && rm "$plugstack" || cp "$BATS_TEST_TMPDIR/plugstack.conf" "$plugstack"
+}
+
 @test "one command and a restart: an ordinary user's bid is sold, runs and is paid" {
 	run -0 setup_auction --partition gpu
 	echo "$output"

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
 #include <slurm/spank.h>
 
 #include "input/bid.h"
@@ -61,6 +62,7 @@ static bool inherited(const char *name, const char *value);
 static void inherited_name(const char *name, char variable[static INHERITED_SIZE]);
 static void forget_inherited(void);
 static int make_bid(spank_t sp);
+static bool slurmctld_decides(void);
 static const char *environment(unsigned key);
 static bool environment_ok(void);
 static void client_clear(void);
@@ -320,6 +322,8 @@ static int make_bid(spank_t sp)
 			auc_err_prefix(&err, "%s", auc_bid_keys[0].env);
 		slurm_error(PREFIX "%s", err.text);
 		rc = -1;
+	} else if (bid.quote && !slurmctld_decides()) {
+		rc = -1;
 	} else if (spank_job_control_setenv(sp, auc_bid_keys[0].env, text, 1) != ESPANK_SUCCESS) {
 		slurm_error(PREFIX "Slurm did not take the bid");
 		rc = -1;
@@ -328,6 +332,33 @@ static int make_bid(spank_t sp)
 	}
 	free(text);
 	return rc;
+}
+
+/* True if slurmctld runs the auction; else that is said. Another would take a quote for a job. */
+static bool slurmctld_decides(void)
+{
+	slurm_conf_t *conf = NULL;
+	const char *p;
+	bool found = false;
+
+	if (slurm_load_ctl_conf((time_t)0, &conf)) {
+		slurm_error(PREFIX "--quote: slurmctld does not say whether it runs the auction: "
+				   "%s",
+			    slurm_strerror(errno));
+		return false;
+	}
+	for (p = conf->job_submit_plugins; p && *p && !found; p += strspn(p, ", ")) {
+		size_t n = strcspn(p, ", ");
+
+		found = (n == strlen("auction") && !strncmp(p, "auction", n)) ||
+			(n == strlen("job_submit/auction") && !strncmp(p, "job_submit/auction", n));
+		p += n;
+	}
+	slurm_free_ctl_conf(conf);
+	if (!found)
+		slurm_error(PREFIX "--quote: slurmctld does not run the auction "
+				   "(JobSubmitPlugins of slurm.conf)");
+	return found;
 }
 
 /* sbatch's default of KEY in the environment; NULL if there is none or it is empty. */
