@@ -59,6 +59,9 @@ static const struct field decided[] = {
 	FIELD(cores_per_socket, U16, "--cores-per-socket"),
 	FIELD(threads_per_core, U16, "--threads-per-core"),
 	FIELD(core_spec, U16, "--core-spec"),
+	/* These no command of Slurm sets. */
+	FIELD(boards_per_node, U16, "boards_per_node"),
+	FIELD(sockets_per_board, U16, "sockets_per_board"),
 	FIELD(tres_per_job, STRING, "--gpus"),
 	FIELD(tres_per_node, STRING, "--gres"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
@@ -83,6 +86,9 @@ static const struct field unclear[] = {
 	FIELD(core_spec, U16, "--core-spec"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
 	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
+	FIELD(boards_per_node, U16, "boards_per_node"),
+	FIELD(sockets_per_board, U16, "sockets_per_board"),
+	FIELD(max_cpus, U32, "max_cpus"),
 };
 
 /* What could keep a sold job from starting in its slot. */
@@ -293,7 +299,7 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 		return auc_err_set(err, AUC_EINVAL,
 				   "a job of scrontab cannot bid; have it submit one with sbatch, "
 				   "from a partition that is not the auction's");
-	if (desc->het_job_offset != NO_VAL)
+	if (desc->het_job_offset != NO_VAL || desc->bitflags & HET_JOB_FLAG)
 		return auc_err_set(err, AUC_EINVAL,
 				   "a heterogeneous job cannot bid: the auction itself decides "
 				   "what each node gives");

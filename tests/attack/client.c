@@ -42,6 +42,12 @@ static job_t job_of(uint32_t id)
 }
 #endif
 
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+typedef list_t *list_of_jobs_t;
+#else
+typedef List list_of_jobs_t;
+#endif
+
 enum kind { STRING, U8, U16, U32, U64, TIME };
 
 struct key {
@@ -63,6 +69,7 @@ static const struct key job_keys[] = {
 	JOB(array_inx, STRING),
 	JOB(begin_time, TIME),
 	JOB(bitflags, U64),
+	JOB(boards_per_node, U16),
 	JOB(burst_buffer, STRING),
 	JOB(comment, STRING),
 	JOB(contiguous, U16),
@@ -104,6 +111,7 @@ static const struct key job_keys[] = {
 	JOB(script, STRING),
 	JOB(shared, U16),
 	JOB(site_factor, U32),
+	JOB(sockets_per_board, U16),
 	JOB(submit_line, STRING),
 	JOB(time_limit, U32),
 	JOB(time_min, U32),
@@ -143,6 +151,7 @@ static void fields(void *at, const struct key *keys, size_t n, int argc, char **
 static bool one_field(void *at, const struct key *keys, size_t n, const char *name, size_t len,
 		      char *value);
 static int submit(int argc, char **argv);
+static int submit_het(int argc, char **argv);
 static int allocate(int argc, char **argv);
 static int test(int argc, char **argv);
 static int update(int argc, char **argv);
@@ -171,6 +180,8 @@ static int once(const char *verb, int argc, char **argv)
 {
 	if (!strcmp(verb, "submit"))
 		return submit(argc, argv);
+	if (!strcmp(verb, "submit-het"))
+		return submit_het(argc, argv);
 	if (!strcmp(verb, "allocate"))
 		return allocate(argc, argv);
 	if (!strcmp(verb, "test"))
@@ -273,6 +284,25 @@ static int submit(int argc, char **argv)
 
 	job_fields(&d, argc, argv);
 	if (slurm_submit_batch_job(&d, &r) || !r)
+		return answer(SLURM_ERROR);
+	printf("taken %u %s\n", ID_OF(r), r->job_submit_user_msg ? r->job_submit_user_msg : "");
+	slurm_free_submit_response_response_msg(r);
+	return 0;
+}
+
+/* A heterogeneous job of a single component, which sbatch makes none of. */
+static int submit_het(int argc, char **argv)
+{
+	submit_response_msg_t *r = NULL;
+	job_desc_msg_t d;
+	list_of_jobs_t components = slurm_list_create(NULL);
+	int rc;
+
+	job_fields(&d, argc, argv);
+	slurm_list_append(components, &d);
+	rc = slurm_submit_batch_het_job(components, &r);
+	slurm_list_destroy(components);
+	if (rc || !r)
 		return answer(SLURM_ERROR);
 	printf("taken %u %s\n", ID_OF(r), r->job_submit_user_msg ? r->job_submit_user_msg : "");
 	slurm_free_submit_response_response_msg(r);

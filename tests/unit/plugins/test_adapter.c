@@ -290,6 +290,15 @@ static void test_contradictions(void **state)
 	refused(&d, "--array=1-3");
 	d.het_job_offset = 0;
 	refused(&d, "heterogeneous");
+	d.het_job_offset = 1;
+	refused(&d, "heterogeneous");
+	/* What no command of Slurm sends, but a client of one's own. */
+	d.bitflags = HET_JOB_FLAG;
+	refused(&d, "heterogeneous");
+	d.boards_per_node = 1;
+	refused(&d, "boards_per_node");
+	d.sockets_per_board = 2;
+	refused(&d, "sockets_per_board");
 	d.begin_time = 1;
 	d.bitflags = CRON_JOB;
 	refused(&d, "scrontab");
