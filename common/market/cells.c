@@ -390,7 +390,7 @@ double auc_cells_floor(const struct auc_market *m, unsigned server, unsigned tre
 
 	if (!s->hourly || !(s->floor[tres] > 0))
 		return s->floor[tres];
-	hour = (int64_t)floor((double)t * m->slot_seconds / HOUR) % AUC_DAY_HOURS;
+	hour = (int64_t)floor(((double)t * m->slot_seconds + m->clock) / HOUR) % AUC_DAY_HOURS;
 	return s->floor[tres] * s->hour[hour < 0 ? hour + AUC_DAY_HOURS : hour];
 }
 

@@ -295,6 +295,11 @@ enum auc_code auc_market_set_cost_hours(struct auc_market *m, const double hour[
 	return AUC_OK;
 }
 
+void auc_market_set_clock(struct auc_market *m, double seconds)
+{
+	m->clock = seconds;
+}
+
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err)
 {
 	struct auc_server *server = &m->servers[m->nservers - 1];

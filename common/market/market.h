@@ -84,6 +84,9 @@ enum auc_code auc_market_set_cost(struct auc_market *m, const struct auc_named *
 #define AUC_HOUR_LIMIT 1000.0
 enum auc_code auc_market_set_cost_hours(struct auc_market *m, const double hour[AUC_DAY_HOURS],
 					struct auc_err *err);
+/* The seconds after midnight at which slot 0 begins, where slots do not count from 1970: 0 to less
+ * than a day. */
+void auc_market_set_clock(struct auc_market *m, double seconds);
 /* The leaf switch of the server that was added last, by name; without this call it has none.
  * AUC_EINVAL: no name. */
 enum auc_code auc_market_set_switch(struct auc_market *m, const char *name, struct auc_err *err);

@@ -94,6 +94,7 @@ struct auc_market {
 	unsigned slots, nservers, ntres, nworker_types, nps_types;
 	unsigned nleaves; /* different switches */
 	double slot_seconds;
+	double clock; /* seconds after midnight at which slot 0 begins */
 	auc_slot first;
 	unsigned nlevels, nrows;                  /* of the caches */
 	unsigned level_row[AUC_BLOCK_LEVELS + 1]; /* first row of a level */

@@ -355,3 +355,28 @@ END
 	run -1 "$sim" run t.json
 	[[ $output == *"servers[1].cost.gpu"* ]]
 }
+
+# Slots of 20 minutes from half past ten in the evening on; a unit costs 1 a slot, twice that from ten to eleven, half of it in the next hour.
+@test "what a server costs its owner may depend on the hour of the day" {
+	market '[["a", 1, 2, null, 9], ["b", 1, 2, null, 2], ["c", 6, 1, null, 1]]'
+	jq 'del(.prices) | .hour = 22.5 | .slot_seconds = 1200 | .jobs[].gang[0].seconds *= 12 | .servers[0] += {cost: {gpu: 3},
+		cost_hours: ([range(24)] | map(if . == 22 then 2 elif . == 23 then 0.5 else 1 end))}' s.json > t.json && mv t.json s.json
+	for prices in none learned; do
+		"$sim" run -p dps --prices=$prices --json s.json > result.json
+		run -0 "$sim" check s.json result.json
+		jq -e '.jobs | map([.start, .payment]) == [[3, 1], [1, 4], [6, 1]]' result.json
+		jq -e '.totals.cost == 6' result.json
+	done
+	jq '.jobs[1].payment = 2 | .jobs[1].payoff = 18 | .totals.revenue = 4' result.json > other.json
+	run -1 "$sim" check s.json other.json
+	[[ $output == *payment* ]]
+	jq '.hour = 21.5' s.json > day.json
+	run -1 "$sim" run -p dps --prices=learned --history day.json s.json
+	[[ $output == *'$.hour: expected 22.5, found 21.5'* ]]
+	jq '.servers[0].cost_hours |= .[1:]' s.json > t.json
+	run -1 "$sim" run t.json
+	[[ $output == *'servers[0].cost_hours: expected an array of 24 factors'* ]]
+	jq '.servers[0].cost_hours[5] = -1' s.json > t.json
+	run -1 "$sim" run t.json
+	[[ $output == *'servers[0].cost_hours[5]'* ]]
+}

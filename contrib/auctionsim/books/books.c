@@ -393,6 +393,15 @@ static size_t at(const struct books *b, unsigned server, unsigned tres, uint64_t
 	return ((size_t)server * b->ntres + tres) * b->s->slots + (slot - 1);
 }
 
+/* What it costs in SLOT, as a factor of its cost. */
+static double hour_of(const struct books *b, unsigned server, uint64_t slot)
+{
+	const struct scenario_server *s = &b->s->servers[server];
+	double seconds = b->s->hour * 3600 + (double)(slot - 1) * b->s->slot_seconds;
+
+	return s->hourly ? s->cost_hours[(uint64_t)(seconds / 3600) % AUC_DAY_HOURS] : 1;
+}
+
 /* By the scenario's prices, and no less than what it costs. */
 static long double unit_price(const struct books *b, unsigned server, unsigned tres, uint64_t slot)
 {
@@ -401,8 +410,8 @@ static long double unit_price(const struct books *b, unsigned server, unsigned t
 
 	for (unsigned i = 0; i < s->ncost; i++)
 		if (books_tres(b, s->cost[i].name) == (int)tres)
-			price = fmaxl(price,
-				      (long double)s->cost[i].value * b->s->slot_seconds / 3600);
+			price = fmaxl(price, (long double)s->cost[i].value * b->s->slot_seconds /
+						     3600 * hour_of(b, server, slot));
 	return price;
 }
 

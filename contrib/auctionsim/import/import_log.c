@@ -133,6 +133,7 @@ static enum auc_code open_window(struct import_log *l, FILE *report, struct auc_
 	f->gpu_seconds = s.gpu_seconds;
 	f->lost_seconds = import_lost(&l->im);
 	f->slots_lost_seconds = l->im.counts.skipped[IMPORT_TOO_LONG].gpu_seconds;
+	f->undrawn_seconds = l->im.counts.skipped[IMPORT_NOT_DRAWN].gpu_seconds;
 	return AUC_OK;
 }
 

@@ -29,6 +29,7 @@ struct import_log_facts {
 	double gpu_seconds;        /* of the jobs that are taken */
 	double lost_seconds;       /* of those that cannot be */
 	double slots_lost_seconds; /* of these, those longer than the slots */
+	double undrawn_seconds;    /* of those that could be, where jobs= takes a part */
 };
 
 /* What a scenario does not say of a job. */

@@ -67,7 +67,7 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 static void report_skipped(const struct import *im, double imported, FILE *report)
 {
 	const struct import_tally *t = im->counts.skipped;
-	double lost = import_lost(im);
+	double lost = import_lost(im), all = lost + imported + t[IMPORT_NOT_DRAWN].gpu_seconds;
 	char types[300];
 	unsigned i;
 
@@ -91,7 +91,7 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 	fprintf(report, "  %8.1f GPU-hours imported", imported / 3600);
 	if (lost > 0)
 		fprintf(report, "; %.1f that cannot be, %.0f %% of all", lost / 3600,
-			100 * lost / (lost + imported));
+			100 * lost / all);
 	fputs("\n", report);
 }
 

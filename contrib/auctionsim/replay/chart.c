@@ -5,13 +5,16 @@
 
 #include "auctionsim/replay/chart.h"
 
-#define WIDTH  960.0
-#define HEIGHT 300.0
-#define LEFT   64.0
-#define RIGHT  16.0
-#define TOP    12.0
-#define BOTTOM 48.0
-#define LEGEND 22.0 /* a line of it */
+#define WIDTH       960.0
+#define HEIGHT      300.0
+#define LEFT        64.0
+#define RIGHT       16.0
+#define TOP         12.0
+#define BOTTOM      48.0
+#define LEGEND      22.0 /* a line of it */
+#define WIDTH_FIRST 8.0  /* of lines */
+#define WIDTH_STEP  1.5
+#define WIDTH_LEAST 1.5
 
 static double x_of(const struct chart *c, double x);
 static double y_of(const struct chart *c, double y);
@@ -111,11 +114,12 @@ void chart_line(FILE *out, struct chart *c, unsigned colour, const char *label)
 		c->colours[c->nlines] = colour;
 		c->labels[c->nlines++] = label;
 	}
+	/* each thinner than the one below it, so that lines that are the same are all seen */
 	fprintf(out,
-		"<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" "
+		"<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" "
 		"stroke-linejoin=\"round\" "
 		"points=\"",
-		chart_colour(colour));
+		chart_colour(colour), fmax(WIDTH_LEAST, WIDTH_FIRST - WIDTH_STEP * c->nlines));
 }
 
 void chart_point(FILE *out, const struct chart *c, double x, double y)

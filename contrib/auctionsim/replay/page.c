@@ -215,7 +215,7 @@ static enum auc_code put_waits(FILE *out, const struct replay_rows *r, struct au
 	unsigned n = r->facts.njobs, i, j, k, step;
 	double *sorted = calloc((size_t)n + 1, sizeof(*sorted)), hours, most = 1;
 	struct chart c = {.title = "Waiting time",
-			  .x_label = "hours from submission to start",
+			  .x_label = "from submission to start",
 			  .y_label = "% of all jobs",
 			  .y_high = 100,
 			  .log = true};
@@ -274,7 +274,14 @@ static void put_notes(FILE *out, const struct replay_rows *r)
 		fprintf(out,
 			"<p>%.1f GPU-hours of the log, %.1f %% of all, could not be taken.</p>\n",
 			f->lost_seconds / 3600,
-			100 * f->lost_seconds / (f->lost_seconds + f->gpu_seconds));
+			100 * f->lost_seconds /
+				(f->lost_seconds + f->gpu_seconds + f->undrawn_seconds));
+	if (f->undrawn_seconds > 0)
+		fprintf(out,
+			"<p>Of the jobs that could be, %u were drawn (jobs=): %.1f of %.1f "
+			"GPU-hours.</p>\n",
+			f->njobs, f->gpu_seconds / 3600,
+			(f->gpu_seconds + f->undrawn_seconds) / 3600);
 	for (unsigned i = 0; i < r->n; i++)
 		if (*r->rows[i].prices) {
 			fputs("<p class=\"note\">Prices of the last day, ", out);

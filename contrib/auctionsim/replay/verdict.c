@@ -204,14 +204,14 @@ static void say_limits(FILE *out, const struct replay_rows *r, const struct row 
 {
 	const struct row *exact = rows_find(r, ROW_EXACT);
 	const struct import_log_facts *f = &r->facts;
-	double lost = f->lost_seconds;
+	double lost = f->lost_seconds, all = lost + f->gpu_seconds + f->undrawn_seconds;
 
-	if (lost > MANY * (lost + f->gpu_seconds))
+	if (lost > MANY * all)
 		fprintf(out,
 			"%.0f %% of the GPU time of the log is not in these numbers%s: what "
 			"follows "
 			"from them need not hold for the rest.\n",
-			percent(lost, lost + f->gpu_seconds),
+			percent(lost, all),
 			f->slots_lost_seconds > lost / 2
 				? ", most of it in jobs that are longer than the slots for sale"
 				: "");

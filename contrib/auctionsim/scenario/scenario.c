@@ -44,6 +44,8 @@ static enum auc_code read_capacity(struct reader *r, struct json_object *v, cons
 				   void *target);
 static enum auc_code read_cost(struct reader *r, struct json_object *v, const struct field *f,
 			       void *target);
+static enum auc_code read_cost_hours(struct reader *r, struct json_object *v, const struct field *f,
+				     void *target);
 static enum auc_code read_used(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_value(struct reader *r, struct json_object *v, void *element);
 static enum auc_code read_entry_server(struct reader *r, struct json_object *v,
@@ -67,6 +69,7 @@ static const struct field top_fields[] = {
 	{"slots", read_slots, 0, 1, AUC_SLOTS_MAX, true},
 	{"slot_seconds", field_positive, offsetof(struct scenario, slot_seconds), 0, SECONDS_MAX,
 	 true},
+	{"hour", field_number, offsetof(struct scenario, hour), 0, AUC_DAY_HOURS, false},
 	{"transfer_mb_per_slot", field_number, offsetof(struct scenario, transfer_mb_per_slot), 0,
 	 SCENARIO_AMOUNT_MAX, false},
 	{"worker_types", read_worker_types, 0, 0, 0, false},
@@ -93,6 +96,7 @@ static const struct field server_fields[] = {
 	{"switch", field_name, offsetof(struct scenario_server, leaf), 0, 0, false},
 	{"capacity", read_capacity, 0, 0, SCENARIO_AMOUNT_MAX, true},
 	{"cost", read_cost, 0, 0, AUC_VALUE_MAX, false},
+	{"cost_hours", read_cost_hours, 0, 0, AUC_HOUR_LIMIT, false},
 };
 
 static const struct field used_fields[] = {
@@ -570,6 +574,28 @@ static enum auc_code read_cost(struct reader *r, struct json_object *v, const st
 	struct scenario_server *server = target;
 
 	return scenario_read_tres(r, v, f->min, f->max, &server->ncost, &server->cost);
+}
+
+static enum auc_code read_cost_hours(struct reader *r, struct json_object *v, const struct field *f,
+				     void *target)
+{
+	struct scenario_server *server = target;
+	enum auc_code rc = AUC_OK;
+	size_t mark;
+
+	if (!json_object_is_type(v, json_type_array) ||
+	    json_object_array_length(v) != AUC_DAY_HOURS)
+		return reader_expected(r, v, "an array of %d factors, one for each hour of the day",
+				       AUC_DAY_HOURS);
+	server->hourly = true;
+	for (size_t i = 0; i < AUC_DAY_HOURS && rc == AUC_OK; i++) {
+		mark = reader_enter_index(r, i);
+		rc = read_number(r, json_object_array_get_idx(v, i), f->min, f->max,
+				 &server->cost_hours[i]);
+		if (rc == AUC_OK)
+			reader_leave(r, mark);
+	}
+	return rc;
 }
 
 /* -- state and prices -- */

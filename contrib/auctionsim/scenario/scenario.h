@@ -34,7 +34,9 @@ struct scenario_server {
 	char leaf[AUC_NAME_MAX]; /* its switch; "": none */
 	unsigned ncapacity, ncost;
 	struct auc_named *capacity;
-	struct auc_named *cost; /* of a unit and hour: nothing is sold below */
+	struct auc_named *cost; /* of a unit and hour: nothing is sold below, */
+	bool hourly;            /* times the factor of the hour of the day */
+	double cost_hours[AUC_DAY_HOURS];
 };
 
 /* An amount at a server, or a time with a type: index and value. */
@@ -155,6 +157,7 @@ struct scenario {
 	struct scenario_type *worker_types, *ps_types;
 	struct scenario_server *servers;
 	struct scenario_job *jobs;
+	double hour;       /* of the day, at which slot 1 begins */
 	unsigned nbudgets; /* credits, by user */
 	struct auc_named *budgets;
 	unsigned nstate;

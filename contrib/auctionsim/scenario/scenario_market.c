@@ -9,6 +9,8 @@
 #include "base/num.h"
 #include "auctionsim/scenario/scenario_market.h"
 
+#define DAY 86400.0 /* s */
+
 static enum auc_code make_market(const struct scenario *s, const struct scenario_job *job,
 				 unsigned slots, auc_slot first, struct auc_market **m,
 				 struct auc_err *err);
@@ -260,6 +262,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 	*m = auc_market_create(slots, s->slot_seconds, first);
 	if (!*m)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", s->file);
+	/* slot 1 begins at that hour */
+	auc_market_set_clock(*m, fmod(s->hour * 3600 + DAY - fmod(s->slot_seconds, DAY), DAY));
 	for (server = s->servers; server < s->servers + s->nservers && rc == AUC_OK; server++) {
 		rc = auc_market_add_server(*m, server->name, server->cloud ? "cloud" : "edge",
 					   server->cloud, server->roles, 0, server->capacity,
@@ -268,6 +272,8 @@ static enum auc_code make_market(const struct scenario *s, const struct scenario
 			rc = auc_market_set_switch(*m, server->leaf, err);
 		if (rc == AUC_OK && server->ncost)
 			rc = auc_market_set_cost(*m, server->cost, server->ncost, err);
+		if (rc == AUC_OK && server->hourly)
+			rc = auc_market_set_cost_hours(*m, server->cost_hours, err);
 		if (rc != AUC_OK)
 			auc_err_prefix(err, "$.servers[%u]", (unsigned)(server - s->servers));
 	}

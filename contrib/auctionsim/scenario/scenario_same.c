@@ -25,6 +25,7 @@ enum auc_code scenario_same_market(const struct scenario *a, const struct scenar
 {
 	return same_number((double)a->slots, (double)b->slots, err, "slots") &&
 			       same_number(a->slot_seconds, b->slot_seconds, err, "slot_seconds") &&
+			       same_number(a->hour, b->hour, err, "hour") &&
 			       same_number(a->transfer_mb_per_slot, b->transfer_mb_per_slot, err,
 					   "transfer_mb_per_slot") &&
 			       same_types("worker_types", a->worker_types, a->nworker_types,
@@ -110,6 +111,11 @@ static bool same_servers(const struct scenario *a, const struct scenario *b, str
 		snprintf(where, sizeof(where), "servers[%u].cost", i);
 		if (!same_amounts(where, x->cost, x->ncost, y->cost, y->ncost, err))
 			return false;
+		for (unsigned h = 0; h < AUC_DAY_HOURS && (x->hourly || y->hourly); h++)
+			if (!same_number(x->hourly ? x->cost_hours[h] : 1,
+					 y->hourly ? y->cost_hours[h] : 1, err,
+					 "servers[%u].cost_hours[%u]", i, h))
+				return false;
 	}
 	return true;
 }
