@@ -107,6 +107,37 @@ as_logged()
 	[[ $stderr == *"expected a node in a partition that auction.conf sells, found none" ]]
 }
 
+@test "Cost and CostHours of auction.conf are what servers cost" {
+	sed 's/^PartitionName=edge .*/& Cost=gpu=2,gpu:T4=0.5,cpu=0.25,nvme=7 CostHours=16-18=1.5/; s/^PartitionName=cloud .*/& Cost=gpu:v100=40/' \
+		"$logs/auction.conf" > "$dir/auction.conf"
+	run_sim 0 import -n "$logs/nodes-22.05.txt" -c "$dir/auction.conf" "$logs/sacct-22.05.json" -o "$dir/s.json"
+	jq -e '[.servers[] | select(.site == "cloud") | .cost] | unique == [{"gpu:v100": 40}]' "$dir/s.json"
+	jq -e '[.servers[] | select(.site == "edge") | .cost] | unique | sort == ([{"gpu:v100": 2, cpu: 0.25}, {"gpu:t4": 0.5, cpu: 0.25}] | sort)' "$dir/s.json"
+	jq -e '[.servers[].cost_hours | select(.)] | unique == [[range(24)] | map(if . == 16 or . == 17 then 1.5 else 1 end)]' "$dir/s.json"
+	# slot 1 begins when the first job was submitted
+	jq -e --argjson first "$(jq '[.jobs[] | .time.submission] | min' "$logs/sacct-22.05.json")" '(.hour * 3600 - $first % 86400 | fabs) < 1e-6' "$dir/s.json"
+	"$sim" run --json "$dir/s.json" > "$dir/r.json"
+	"$sim" check "$dir/s.json" "$dir/r.json"
+	jq -e '.totals.cost > 0' "$dir/r.json"
+}
+
+@test "a table of nodes names partitions of auction.conf" {
+	printf '%s\n' node,gpus,gpu_type,partition,cpus,mem_mb a,4,v100,edge,32,64000 b,4,v100,cloud,32,64000 c,4,v100,other,32,64000 > "$dir/nodes"
+	printf '%s\n' job_id,submit_s,duration_s,gpus x,0,100,1 > "$dir/log"
+	sed 's/^PartitionName=edge .*/& Cost=gpu=2 CostHours=0-1=0/' "$logs/auction.conf" > "$dir/auction.conf"
+	run_sim 0 import -n "$dir/nodes" -c "$dir/auction.conf" "$dir/log" -o "$dir/s.json"
+	jq -e '[.servers[] | [.name, .site, .cost]] == [["a", "edge", {"gpu:v100": 2}], ["b", "cloud", null]] and (has("hour") | not)' "$dir/s.json"
+	cut -d, -f1-3,5- "$dir/nodes" > "$dir/table"
+	run_sim 1 import -n "$dir/table" -c "$dir/auction.conf" "$dir/log"
+	[[ $stderr == *"expected a column partition: auction.conf has a Cost for edge"* ]]
+	# the only one is that of all nodes; without a cost nobody need know
+	sed '/^PartitionName=cloud/d' "$dir/auction.conf" > "$dir/one.conf"
+	run_sim 0 import -n "$dir/table" -c "$dir/one.conf" "$dir/log" -o "$dir/s.json"
+	jq -e '[.servers[].cost."gpu:v100"] == [2, 2, 2]' "$dir/s.json"
+	run_sim 0 import -n "$dir/table" -c "$logs/auction.conf" "$dir/log" -o "$dir/s.json"
+	jq -e '[.servers[].cost] == [null, null, null]' "$dir/s.json"
+}
+
 @test "days of one log with one auction.conf are of one market, whatever GPUs their jobs used: doc/replay.md" {
 	local d
 

@@ -118,6 +118,13 @@ days()
 	[[ $stderr == *"Policy=posted: expected dps or oasis"* ]]
 }
 
+@test "auction.conf: what costs more than any job is worth is not sold" {
+	logs=$BATS_TEST_DIRNAME/import
+	sed 's/^Prices=.*/Prices=none/; /^Eta=/d; s/^PartitionName=.*/& Cost=gpu=1000000/' "$logs/auction.conf" > dear.conf
+	run -0 --separate-stderr "$sim" replay -n "$logs/nodes-22.05.txt" -c dear.conf "$logs/sacct-22.05.json" --json
+	jq -e '.rows | map({(.name): .completed}) | add | .auction == 0 and .learned == 0 and .fifo > 0' <<< "$output"
+}
+
 @test "what takes long says beforehand how long, and names the log while it works" {
 	days 300
 	env --default-signal=TERM "$sim" replay -n nodes log > out 2> err 3>&- &

@@ -183,9 +183,9 @@ struct import_node {
 	unsigned ngpus;
 	struct import_gpus gpus[IMPORT_KINDS_MAX]; /* each type once */
 	double cpus, mem_mb;                       /* < 0: not known */
-	bool cloud;
 	bool out; /* down, drained or the like: no server, but its types are known */
-	double upload_seconds;
+	/* of auction.conf that sells it; NULL: none, or not known */
+	const struct auc_conf_partition *partition;
 };
 
 /* How fast a model trains: synchronous steps of all workers. */

@@ -204,10 +204,9 @@ static enum auc_code sum_gres(struct import *im, const struct import_text *t, un
 	return rc;
 }
 
-/* Whether one of its partitions is sold; what that says of the node. */
+/* Whether one of its partitions is sold, and which. */
 static bool sold(const struct import *im, const char *partitions, size_t len, struct import_node *n)
 {
-	const struct auc_conf_partition *partition;
 	const char *end = partitions + len;
 	char name[AUC_NAME_MAX];
 	size_t l;
@@ -219,12 +218,9 @@ static bool sold(const struct import *im, const char *partitions, size_t len, st
 			continue;
 		memcpy(name, partitions, l);
 		name[l] = '\0';
-		partition = auc_conf_partition(im->conf, name);
-		if (!partition)
-			continue;
-		n->cloud = partition->cloud;
-		n->upload_seconds = partition->upload_seconds;
-		return true;
+		n->partition = auc_conf_partition(im->conf, name);
+		if (n->partition)
+			return true;
 	}
 	return false;
 }

@@ -10,6 +10,7 @@
 
 #include "auctionsim/import/import-private.h"
 #include "base/list.h"
+#include "input/conf.h"
 
 enum {
 	TRACE_ID,
@@ -40,12 +41,12 @@ static const struct import_column trace_columns[] = {
 	[TRACE_LIMIT] = {"limit_s", false},
 };
 
-enum { NODE_NAME, NODE_GPUS, NODE_TYPE, NODE_CPUS, NODE_MEM, NODE_COLUMNS };
+enum { NODE_NAME, NODE_GPUS, NODE_TYPE, NODE_CPUS, NODE_MEM, NODE_PARTITION, NODE_COLUMNS };
 
 static const struct import_column node_columns[] = {
 	[NODE_NAME] = {"node", true},      [NODE_GPUS] = {"gpus", true},
 	[NODE_TYPE] = {"gpu_type", false}, [NODE_CPUS] = {"cpus", false},
-	[NODE_MEM] = {"mem_mb", false},
+	[NODE_MEM] = {"mem_mb", false},    [NODE_PARTITION] = {"partition", false},
 };
 
 enum {
@@ -75,6 +76,8 @@ static enum auc_code job_values(struct import *im, const struct import_table *tb
 				struct import_record *r, struct auc_err *err);
 static enum auc_code node_values(struct import *im, const struct import_table *tb,
 				 struct import_node *n, struct auc_err *err);
+static bool find_partition(const struct import *im, const struct import_table *tb,
+			   struct import_node *n, struct auc_err *err);
 static enum auc_code profile_values(struct import *im, const struct import_table *tb,
 				    struct import_profile *p, struct auc_err *err);
 static enum auc_code read_state(const struct import_table *tb, enum import_state *state,
@@ -289,6 +292,9 @@ static enum auc_code read_node(struct import *im, const struct import_table *tb,
 
 	if (rc == AUC_OK)
 		rc = node_values(im, tb, &n, fault);
+	if (rc == AUC_OK && !find_partition(im, tb, &n, fault))
+		return fault->code == AUC_OK ? AUC_OK
+					     : auc_err_set(err, fault->code, "%s", fault->text);
 	if (rc == AUC_OK)
 		rc = import_add_node(im, &n, fault);
 	if (rc == AUC_EEXIST)
@@ -322,6 +328,30 @@ static enum auc_code node_values(struct import *im, const struct import_table *t
 	if (rc == AUC_OK)
 		rc = import_field_number(tb, NODE_MEM, 1, 1e12, &n->mem_mb, err);
 	return rc;
+}
+
+/* Which partition sells N: the one of its column, else the only one of auction.conf. False: none,
+ * or AUC_EINVAL: what its nodes cost would not be known. */
+static bool find_partition(const struct import *im, const struct import_table *tb,
+			   struct import_node *n, struct auc_err *err)
+{
+	const struct auc_conf *conf = im->conf;
+
+	if (!conf)
+		return true;
+	if (tb->at[NODE_PARTITION]) {
+		n->partition = auc_conf_partition(conf, import_field(tb, NODE_PARTITION));
+		return n->partition;
+	}
+	for (unsigned i = 0; i < conf->npartitions && conf->npartitions > 1; i++)
+		if (conf->partitions[i].ncost) {
+			import_expected(tb->text, tb->text->at, 1, NULL, err,
+					"a column partition: auction.conf has a Cost for %s",
+					conf->partitions[i].name);
+			return false;
+		}
+	n->partition = conf->npartitions == 1 ? conf->partitions : NULL;
+	return true;
 }
 
 /* Profiles are written for this program: one that is wrong is an error. */

@@ -12,7 +12,9 @@
 #include "auctionsim/import/import-private.h"
 #include "auctionsim/import/import_types.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "base/num.h"
+#include "input/conf_prices.h"
 
 /* What the leanest node of a type of GPUs has for each of them. */
 struct lean {
@@ -41,6 +43,8 @@ static double node_gpus(const struct import_node *n);
 static void add_tres(struct import_type *t, const char *name, double value);
 static struct json_object *type_object(const struct import_type *t);
 static struct json_object *server_object(const struct import_types *t, const struct import_node *n);
+static bool add_cost(struct json_object *o, struct json_object *capacity,
+		     const struct auc_conf_partition *partition);
 
 enum auc_code import_types_make(struct import_types *t, struct import *im, struct auc_err *err)
 {
@@ -127,6 +131,18 @@ double import_types_gpus(const struct import_types *t)
 	for (i = 0; i < t->nservers; i++)
 		gpus += node_gpus(&t->im->nodes[t->servers[i]]);
 	return gpus;
+}
+
+bool import_types_hourly(const struct import_types *t)
+{
+	const struct auc_conf_partition *p;
+
+	for (unsigned i = 0; i < t->nservers; i++) {
+		p = t->im->nodes[t->servers[i]].partition;
+		if (p && p->hourly && p->ncost)
+			return true;
+	}
+	return false;
 }
 
 bool import_types_write(const struct import_types *t)
@@ -491,8 +507,40 @@ static struct json_object *server_object(const struct import_types *t, const str
 		ok = gen_add_number(capacity, "gpu", node_gpus(n));
 	ok = ok && gen_add_number(capacity, "cpu", n->cpus) &&
 	     gen_add_number(capacity, "mem", n->mem_mb) && auc_json_add_text(o, "name", n->name) &&
-	     auc_json_add_text(o, "site", n->cloud ? "cloud" : "edge") &&
-	     auc_json_add(o, "capacity", json_object_get(capacity));
+	     auc_json_add_text(o, "site", n->partition && n->partition->cloud ? "cloud" : "edge") &&
+	     auc_json_add(o, "capacity", json_object_get(capacity)) &&
+	     (!n->partition || add_cost(o, capacity, n->partition));
 	json_object_put(capacity);
 	return gen_made(o, ok);
+}
+
+/* What a unit of CAPACITY costs in PARTITION, to the server O. */
+static bool add_cost(struct json_object *o, struct json_object *capacity,
+		     const struct auc_conf_partition *partition)
+{
+	struct json_object *cost = json_object_new_object(), *hours = json_object_new_array();
+	const struct auc_named *found;
+	char text[AUC_NUMBER_LEN];
+	bool ok = cost && hours;
+
+	json_object_object_foreach(capacity, name, amount)
+	{
+		(void)amount;
+		found = auc_conf_price_find(partition->cost, partition->ncost, name);
+		if (found && found->value > 0)
+			ok = ok && gen_add_number(cost, name, found->value);
+	}
+	if (ok && json_object_object_length(cost)) {
+		ok = auc_json_add(o, "cost", json_object_get(cost));
+		for (unsigned h = 0; h < AUC_DAY_HOURS && partition->hourly && ok; h++)
+			ok = auc_json_push(hours,
+					   json_object_new_double_s(
+						   partition->cost_hour[h],
+						   auc_number_str(partition->cost_hour[h], text)));
+		if (partition->hourly)
+			ok = ok && auc_json_add(o, "cost_hours", json_object_get(hours));
+	}
+	json_object_put(cost);
+	json_object_put(hours);
+	return ok;
 }

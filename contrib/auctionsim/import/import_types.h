@@ -59,6 +59,8 @@ const char *import_type_kind(const struct import_types *t, unsigned type);
 unsigned import_types_tres(const struct import_types *t);
 /* GPUs of all servers. */
 double import_types_gpus(const struct import_types *t);
+/* Whether what a server costs depends on the hour of the day. */
+bool import_types_hourly(const struct import_types *t);
 /* Prints the types (workers': those that are used) and the servers. False: no memory. */
 bool import_types_write(const struct import_types *t);
 

@@ -20,6 +20,7 @@
 #include "auctionsim/scenario/scenario.h"
 
 #define DEFAULT_SLOT_SECONDS 300
+#define DAY_SECONDS          86400.0
 #define STEP_MIN             1e-6 /* seconds: no mini-batch is taken to be shorter */
 #define LN_9                 2.1972245773362196
 
@@ -505,6 +506,9 @@ enum auc_code import_window_write(struct import_window *w, struct auc_err *err)
 	ok = gen_put(&im->g, "", name);
 	fprintf(out, ", \"slots\": %llu, \"slot_seconds\": %.15g,\n", (unsigned long long)w->slots,
 		w->slot_seconds);
+	/* of a trace, whose clock nobody knows, from midnight on; of all days, as the first */
+	if (import_types_hourly(&w->types) && im->unix_time)
+		fprintf(out, "\"hour\": %.15g,\n", fmod(w->from, DAY_SECONDS) / 3600);
 	price = prices_object(w);
 	if (price)
 		ok = ok && gen_put(&im->g, "\"prices\": ", price);
@@ -744,11 +748,11 @@ static struct json_object *upload_object(struct import_window *w)
 
 	for (i = 0; i < w->types.nservers; i++) {
 		n = &w->im->nodes[w->types.servers[i]];
-		if (!(n->upload_seconds > 0))
+		if (!n->partition || !(n->partition->upload_seconds > 0))
 			continue;
 		if (!o)
 			o = json_object_new_object();
-		if (!o || !gen_add_number(o, n->name, slots_of(w, n->upload_seconds)))
+		if (!o || !gen_add_number(o, n->name, slots_of(w, n->partition->upload_seconds)))
 			break;
 	}
 	return o;
