@@ -239,10 +239,8 @@ bool auc_agent_say(struct auc_agent *a, const char *format, ...)
  * answer. */
 static bool is_stopped(void)
 {
-	bool stop;
-
 	pthread_mutex_lock(&agent.lock);
-	stop = agent.stop;
+	bool stop = agent.stop;
 	pthread_mutex_unlock(&agent.lock);
 	return stop || !auc_rpc_answered();
 }
@@ -252,6 +250,7 @@ static void *agent_main(void *arg)
 	struct auc_agent *a = &agent.a;
 
 	(void)arg;
+	auc_rpc_answered_await();
 	a->since = auc_site_elapsed();
 	memset(&a->said, 0, sizeof(a->said));
 	a->unsaved = false;
@@ -315,6 +314,7 @@ static double turn(struct auc_agent *a, bool changed, double now)
 		reload(a, now);
 	if (!a->ready && (changed || now >= a->next_try))
 		open_up(a, now);
+	auc_settling_let_begin(a);
 	return a->ready ? cycle(a, now) : now + RETRY;
 }
 
@@ -698,7 +698,6 @@ static void open_up(struct auc_agent *a, double now)
 		auc_sale_view_clear(&views[i]);
 	}
 	free(views);
-	/* Without the one prices stay as they are, without the other nobody is mailed. */
 	if (auc_fitter_start(a->auction, &err) || auc_mail_start(&err))
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	auc_look_reset(a);
@@ -777,6 +776,7 @@ static double cycle(struct auc_agent *a, double now)
 			auc_site_gate(NULL);
 		}
 	}
+	auc_settling_lift(a);
 	if (nodes_due(a, now) || said_new(a, AUC_STAMP_PARTITIONS))
 		refresh_nodes(a, now, false);
 	if (!a->calm)
@@ -881,7 +881,7 @@ static double next_wake(struct auc_agent *a, double now)
 {
 	double later = auc_site_now(), next = INFINITY;
 	/* As long as nodes come back after a start, it is open what was missed. */
-	bool busy = false, calm = a->edition != 0 && a->heard;
+	bool busy = auc_settling_opens(a), calm = a->edition != 0 && !auc_settling_lasts(a);
 
 	if (auc_array_busy(a))
 		return later + TURNS_EVERY;

@@ -7,6 +7,8 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,41 +17,60 @@
 #include "adapter/slurm_compat.h"
 
 static struct {
+	pthread_mutex_t lock; /* for what follows: it is started by the agent's thread */
 	void *handle;
 	int (*init)(void);
 	int (*fini)(void);
 	int (*reconfig)(void);
-	int running;
-} backfill;
+	bool wanted, running;
+} backfill = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static enum auc_code load(const char *plugindir, const char *self, struct auc_err *err);
 
-enum auc_code auc_backfill_start(const char *plugindir, const char *self, struct auc_err *err)
+enum auc_code auc_backfill_load(const char *plugindir, const char *self, struct auc_err *err)
 {
-	enum auc_code code;
+	enum auc_code code = AUC_OK;
 
-	if (!backfill.handle) {
+	pthread_mutex_lock(&backfill.lock);
+	if (!backfill.handle)
 		code = load(plugindir, self, err);
-		if (code)
-			return code;
-	}
-	if (backfill.init && backfill.init())
-		return auc_err_set(err, AUC_EIO, "sched/backfill does not start");
-	backfill.running = 1;
-	return AUC_OK;
+	backfill.wanted = !code;
+	pthread_mutex_unlock(&backfill.lock);
+	return code;
+}
+
+enum auc_code auc_backfill_start(struct auc_err *err)
+{
+	enum auc_code code = AUC_OK;
+
+	pthread_mutex_lock(&backfill.lock);
+	if (backfill.wanted && backfill.init && backfill.init())
+		code = auc_err_set(err, AUC_EIO, "sched/backfill does not start");
+	backfill.running |= backfill.wanted && !code;
+	backfill.wanted = false;
+	pthread_mutex_unlock(&backfill.lock);
+	return code;
 }
 
 void auc_backfill_reconfig(void)
 {
+	pthread_mutex_lock(&backfill.lock);
 	if (backfill.running && backfill.reconfig)
 		backfill.reconfig();
+	pthread_mutex_unlock(&backfill.lock);
 }
 
 void auc_backfill_stop(void)
 {
-	if (backfill.running && backfill.fini)
+	bool running;
+
+	pthread_mutex_lock(&backfill.lock);
+	running = backfill.running;
+	backfill.wanted = backfill.running = false;
+	pthread_mutex_unlock(&backfill.lock);
+	/* This waits for its thread. */
+	if (running && backfill.fini)
 		backfill.fini();
-	backfill.running = 0;
 }
 
 static enum auc_code load(const char *plugindir, const char *self, struct auc_err *err)

@@ -65,6 +65,26 @@ bool auc_job_change_out(const struct auc_agent *a, uint32_t job)
 	return auc_rpc_threads_has(a->changes, job);
 }
 
+static bool keeps(const struct auc_rpc_task *e)
+{
+	switch (((const struct change *)e)->what) {
+	case AUC_JOB_CHANGE_HOLD:
+	case AUC_JOB_CHANGE_PLACE:
+	case AUC_JOB_CHANGE_RELEASE:
+	case AUC_JOB_CHANGE_MOVE:
+	case AUC_JOB_CHANGE_END:
+	case AUC_JOB_CHANGE_BAR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool auc_job_change_keeps_any(const struct auc_agent *a)
+{
+	return auc_rpc_threads_any(a->changes, keeps);
+}
+
 enum auc_code auc_job_change_put(struct auc_agent *a, enum auc_job_change what, uint32_t job,
 				 const char *sale, const struct auc_slice *slice, const char *text,
 				 struct auc_err *err)

@@ -34,6 +34,8 @@ bool auc_job_change_stop(struct auc_agent *a, const struct timespec *until);
 
 /* True if a change of JOB is under way, but for those beside others. */
 bool auc_job_change_out(const struct auc_agent *a, uint32_t job);
+/* True if a change is under way by which a job begins elsewhere, later or never. */
+bool auc_job_change_keeps_any(const struct auc_agent *a);
 /*
  * Has JOB changed; SALE, SLICE and TEXT may be NULL where the change has none, and are copied.
  * AUC_ESTATE: another is under way. AUC_ENOMEM.

@@ -32,10 +32,14 @@ int init(void)
 
 	/* Whatever fails here, slurmctld and ordinary jobs go on; the gate stays closed and says
 	 * why. */
-	if (auc_backfill_start(slurm_conf.plugindir, plugin_name, &err))
+	if (auc_backfill_load(slurm_conf.plugindir, plugin_name, &err))
 		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
-	if (auc_agent_start(plugin_version, &err))
-		slurm_error("sched/auction: %s: no auction", err.text);
+	/* The agent starts it, once what may still run somewhere is safe from it. */
+	if (!auc_agent_start(plugin_version, &err))
+		return SLURM_SUCCESS;
+	slurm_error("sched/auction: %s: no auction", err.text);
+	if (auc_backfill_start(&err))
+		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
 	return SLURM_SUCCESS;
 }
 

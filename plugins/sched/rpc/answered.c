@@ -6,8 +6,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "sched/rpc/answered.h"
+
+#define BETWEEN 20000000 /* nanoseconds between two looks at our sockets, */
+#define LOOKS   1500     /* of so many: it reads its state first */
 
 static struct {
 	atomic_uint first, count;
@@ -41,6 +45,12 @@ bool auc_rpc_answered(void)
 	if (fd >= 0)
 		atomic_store(&ports.socket, fd);
 	return fd >= 0 || seen < 0;
+}
+
+void auc_rpc_answered_await(void)
+{
+	for (unsigned i = 0; i < LOOKS && !atomic_load(&ports.over) && find() < 0; i++)
+		nanosleep(&(struct timespec){.tv_nsec = BETWEEN}, NULL);
 }
 
 void auc_rpc_answered_no_more(void)

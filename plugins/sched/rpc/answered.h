@@ -14,6 +14,9 @@ void auc_rpc_answered_at(unsigned first, unsigned count);
 /* False: it was seen to listen there, and does no more; or it was told that it will not. Takes
  * microseconds; for all threads. */
 bool auc_rpc_answered(void);
+/* Waits until it listens there, half a minute at most, as it loads its plugins before it reads its
+ * state. Who asks before may have to wait for longer. */
+void auc_rpc_answered_await(void);
 /* It will not answer until auc_rpc_answered_at(). RPCs that wait for an answer fail at once; one
  * that begins meanwhile fails at the next call, so call again until none is left. */
 void auc_rpc_answered_no_more(void);

@@ -114,6 +114,22 @@ bool auc_rpc_threads_has(struct auc_rpc_threads *q, uint64_t key)
 	return yes;
 }
 
+bool auc_rpc_threads_any(struct auc_rpc_threads *q, bool (*is)(const struct auc_rpc_task *e))
+{
+	const struct auc_rpc_task *e;
+	bool yes = false;
+
+	pthread_mutex_lock(&q->lock);
+	for (unsigned i = 0; i < q->nworkers && !yes; i++)
+		yes = q->workers[i].now && is(q->workers[i].now);
+	for (e = q->waiting.first; e && !yes; e = e->next)
+		yes = is(e);
+	for (e = q->done.first; e && !yes; e = e->next)
+		yes = is(e);
+	pthread_mutex_unlock(&q->lock);
+	return yes;
+}
+
 void auc_rpc_threads_overtake(struct auc_rpc_threads *q, uint64_t key)
 {
 	struct auc_rpc_task **at;

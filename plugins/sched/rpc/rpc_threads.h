@@ -45,6 +45,8 @@ bool auc_rpc_threads_stop(struct auc_rpc_threads *q, const struct timespec *unti
 bool auc_rpc_threads_put(struct auc_rpc_threads *q, struct auc_rpc_task *e);
 /* True if something with KEY was put, and what came of it was not taken yet. */
 bool auc_rpc_threads_has(struct auc_rpc_threads *q, uint64_t key);
+/* True if it is so with something that IS says true of. */
+bool auc_rpc_threads_any(struct auc_rpc_threads *q, bool (*is)(const struct auc_rpc_task *e));
 /*
  * What cannot wait is about to be done, and nothing older with KEY may come after it:
  * what has not begun is forgotten, what is being run is undone when it returns.

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/auction/backfill.h"
+#include "sched/auction/job_change.h"
 #include "sched/auction/start/orphans.h"
 #include "sched/auction/start/settling.h"
 #include "adapter/site.h"
@@ -12,6 +14,10 @@
 #define EVERY  0.5  /* seconds between two looks at nodes */
 #define AFTER  1.0  /* seconds that slurmctld may take to end what a node told it of */
 #define LONGER 60.0 /* seconds for which a node stays closed that has something left */
+#define LIFT   15.0 /* or for changes of jobs, at most: the database may keep one waiting for 5 s */
+#define SOON   1.0  /* seconds until a job may begin that is looked at first */
+#define BEGIN  10.0 /* seconds that backfill waits at most, where slurmctld says nothing of nodes  \
+		     */
 
 /* A server that has not told when it was first looked at. */
 struct settling {
@@ -24,14 +30,19 @@ struct auc_settling {
 	unsigned n;
 	char *reserved; /* the names that the reservation is of; NULL: there is none */
 	time_t end;     /* and until when it lasts */
+	double waits;   /* since when it is of more than is waited for; 0: it is not */
+	bool kept;      /* all that was to be in it was, once */
 };
 
 static bool is_expected(const node_info_t *node);
 static bool list_servers(struct auc_agent *a, const node_info_msg_t *nodes);
 static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, double before,
 			 double elapsed);
-static bool bring_about(struct auc_agent *a, struct auc_settling *s);
-static char *names_of(const struct auc_agent *a, const struct auc_settling *s);
+static bool bring_about(struct auc_agent *a, struct auc_settling *s, bool lift);
+static void see_waits(const struct auc_agent *a, struct auc_settling *s, double elapsed);
+static bool all_is_changed(const struct auc_agent *a);
+static bool may_begin(const struct auc_task *t, double now);
+static char *names_of(const struct auc_agent *a, const struct auc_settling *s, bool lift);
 static bool is_in(const char *names, const char *name);
 
 void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
@@ -39,7 +50,6 @@ void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
 	double elapsed = auc_site_elapsed();
 	bool over = elapsed > a->since + AUC_SETTLING;
 	struct auc_settling *s;
-	bool done;
 
 	if ((a->heard && !(a->settle && a->settle->reserved)) ||
 	    (!a->settle && !list_servers(a, nodes)))
@@ -52,12 +62,37 @@ void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes)
 		auc_orphans_give_up(a);
 	}
 	auc_orphans_keep(a);
-	done = bring_about(a, s) && a->opened && !s->n && !auc_orphans_any(a);
-	if (!a->heard && (done || over)) {
+	s->kept |= bring_about(a, s, false);
+	see_waits(a, s, elapsed);
+	if (!a->heard && (over || (a->opened && !s->n && !auc_orphans_any(a)))) {
 		auc_orphans_give_up(a);
 		a->heard = true;
 		a->back = elapsed;
 	}
+}
+
+void auc_settling_lift(struct auc_agent *a)
+{
+	struct auc_settling *s = a->settle;
+
+	/* What was seen in the midst of this cycle not all has been decided by. */
+	if (s && s->waits > 0 &&
+	    ((!a->nodes_fresh && all_is_changed(a)) || auc_site_elapsed() > s->waits + LIFT) &&
+	    bring_about(a, s, true))
+		s->waits = 0;
+}
+
+void auc_settling_let_begin(struct auc_agent *a)
+{
+	struct auc_err err;
+
+	/* Where there is nothing to wait for, what was sold is not known. */
+	if (a->lets_begin || !((a->settle && a->settle->kept) || (a->wait > 0 && !a->auction) ||
+			       auc_site_elapsed() > a->since + BEGIN))
+		return;
+	a->lets_begin = true;
+	if (auc_backfill_start(&err))
+		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
 }
 
 bool auc_settling_waits(const struct auc_agent *a, const char *server)
@@ -75,12 +110,22 @@ bool auc_settling_expects(const struct auc_agent *a, const char *server)
 
 double auc_settling_pace(const struct auc_agent *a, double otherwise)
 {
-	return !a->heard || auc_orphans_any(a) ? EVERY : otherwise;
+	return auc_settling_lasts(a) || auc_orphans_any(a) ? EVERY : otherwise;
+}
+
+bool auc_settling_lasts(const struct auc_agent *a)
+{
+	return !a->heard || (a->settle && a->settle->reserved);
+}
+
+bool auc_settling_opens(const struct auc_agent *a)
+{
+	return a->settle && a->settle->waits > 0;
 }
 
 void auc_settling_clear(struct auc_agent *a)
 {
-	a->heard = false;
+	a->heard = a->lets_begin = false;
 	auc_orphans_clear(a);
 	if (!a->settle)
 		return;
@@ -152,13 +197,13 @@ static void drop_settled(struct auc_settling *s, const node_info_msg_t *nodes, d
 	s->n = left;
 }
 
-/* The reservation is of what is listed, and of what is not gone. False: Slurm did not do it; it is
- * tried again. */
-static bool bring_about(struct auc_agent *a, struct auc_settling *s)
+/* The reservation is of what is listed, and of what is not gone; and, but to LIFT it, of what it
+ * was of. False: Slurm did not do it; it is tried again. */
+static bool bring_about(struct auc_agent *a, struct auc_settling *s, bool lift)
 {
-	time_t end = (time_t)(a->since + a->clock + AUC_SETTLING) + 1;
+	time_t end = (time_t)(a->since + a->clock + AUC_SETTLING + LIFT) + 1;
 	time_t longer = (time_t)(auc_site_now() + LONGER);
-	char *names = names_of(a, s);
+	char *names = names_of(a, s, lift);
 	enum auc_code code = AUC_OK;
 	struct auc_err err;
 
@@ -193,19 +238,60 @@ static bool bring_about(struct auc_agent *a, struct auc_settling *s)
 	return true;
 }
 
-/* With commas; NULL: no memory. */
-static char *names_of(const struct auc_agent *a, const struct auc_settling *s)
+/* Takes note of whether the reservation is of more than has not told. */
+static void see_waits(const struct auc_agent *a, struct auc_settling *s, double elapsed)
 {
+	char *names = names_of(a, s, true);
+
+	if (!names || strlen(names) == (s->reserved ? strlen(s->reserved) : 0))
+		s->waits = 0;
+	else if (!(s->waits > 0))
+		s->waits = elapsed;
+	free(names);
+}
+
+/* True if no job may begin for which Slurm has still to be asked for something else, as far as the
+ * agent knows after this cycle. What has failed is asked for again, and is not waited for. */
+static bool all_is_changed(const struct auc_agent *a)
+{
+	double now = auc_site_now();
+
+	if (!a->opened || !a->commit_ok || a->stats.postponed || auc_job_change_keeps_any(a))
+		return false;
+	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
+		if (t->exec.booked != AUC_SALE_LIEN &&
+		    (!t->exec.committed || (!t->looked && may_begin(t, now))))
+			return false;
+	return true;
+}
+
+/* True if T's lead waits, and its slots begin or began, or did by a plan that it had. */
+static bool may_begin(const struct auc_task *t, double now)
+{
+	const struct auc_exec_job *lead = &t->exec.jobs[0];
+
+	return t->whole || ((lead->seen == AUC_SEEN_PENDING || lead->seen == AUC_SEEN_NOT) &&
+			    (t->exec.start <= now + SOON || lead->begin <= now + SOON));
+}
+
+/* With commas; but to LIFT it, with what the reservation is of. NULL: no memory. */
+static char *names_of(const struct auc_agent *a, const struct auc_settling *s, bool lift)
+{
+	const char *kept = s->reserved && !lift ? s->reserved : "";
 	char *names, *end, name[AUC_NAME_MAX];
-	size_t size = 1 + s->n * (AUC_NAME_MAX + 1);
+	size_t size = strlen(kept) + 2 + s->n * (AUC_NAME_MAX + 1);
 	const char *at;
 
 	for (unsigned i = 0; (at = auc_orphans_nodes(a, i)); i++)
 		size += strlen(at) + 1;
 	names = end = calloc(1, size);
-	for (unsigned i = 0; names && i < s->n; i++)
-		end += sprintf(end, "%s%s", i ? "," : "", s->list[i].name);
-	for (unsigned i = 0; names && (at = auc_orphans_nodes(a, i)); i++)
+	if (!names)
+		return NULL;
+	end += sprintf(end, "%s", kept);
+	for (unsigned i = 0; i < s->n; i++)
+		if (!is_in(kept, s->list[i].name))
+			end += sprintf(end, "%s%s", *names ? "," : "", s->list[i].name);
+	for (unsigned i = 0; (at = auc_orphans_nodes(a, i)); i++)
 		while (auc_orphans_next_name(&at, name))
 			if (!is_in(names, name))
 				end += sprintf(end, "%s%s", *names ? "," : "", name);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -114,6 +115,34 @@ static void test_again(void **state)
 	close(fd);
 }
 
+static void *listen_there(void *arg)
+{
+	assert_int_equal(listen(*(int *)arg, 1), 0);
+	return NULL;
+}
+
+/* Who is to ask waits until somebody listens, and no longer when nobody will. */
+static void test_await(void **state)
+{
+	unsigned port = 0;
+	int fd = bound(AF_INET, &port);
+	pthread_t thread;
+
+	(void)state;
+	assert_true(fd >= 0);
+	auc_rpc_answered_at(port, 1);
+	assert_int_equal(pthread_create(&thread, NULL, listen_there, &fd), 0);
+	auc_rpc_answered_await();
+	auc_rpc_answered_at(port, 1);
+	pthread_join(thread, NULL);
+	close(fd);
+	/* It was seen to listen, as it was waited for. */
+	assert_false(auc_rpc_answered());
+	auc_rpc_answered_at(port, 1);
+	auc_rpc_answered_no_more();
+	auc_rpc_answered_await();
+}
+
 static int asker(int listener)
 {
 	struct sockaddr_in at;
@@ -171,9 +200,9 @@ static void test_no_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stops),   cmocka_unit_test(test_stops_v6),
-		cmocka_unit_test(test_others),  cmocka_unit_test(test_again),
-		cmocka_unit_test(test_no_more),
+		cmocka_unit_test(test_stops),  cmocka_unit_test(test_stops_v6),
+		cmocka_unit_test(test_others), cmocka_unit_test(test_again),
+		cmocka_unit_test(test_await),  cmocka_unit_test(test_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,8 @@ static struct auc_rpc_task *errand(struct world *w, uint64_t key,
 static struct auc_rpc_task *take_one(struct auc_rpc_threads *q);
 static void note(struct auc_rpc_task *e, unsigned *back, unsigned *taken);
 static struct timespec in(double seconds);
+static bool is_2(const struct auc_rpc_task *e);
+static bool is_4(const struct auc_rpc_task *e);
 static enum auc_code count(struct auc_rpc_task *e);
 static enum auc_code wait_for_go(struct auc_rpc_task *e);
 static enum auc_code look_around(struct auc_rpc_task *e);
@@ -115,6 +117,40 @@ static void test_one_of_a_key_at_a_time(void **state)
 	free(take_one(q));
 	assert_int_equal(atomic_load(&w.ran), 1);
 	world_end(&w, q);
+}
+
+/* Something is there as long as its result was not taken: it waits, runs or has run. */
+static void test_any(void **state)
+{
+	struct auc_rpc_task *e;
+	struct world w;
+	struct auc_rpc_threads *q = world_busy(&w);
+
+	(void)state;
+	assert_false(auc_rpc_threads_any(q, is_2));
+	assert_true(auc_rpc_threads_put(q, errand(&w, 2, wait_for_go)));
+	assert_true(auc_rpc_threads_any(q, is_2));
+	sem_post(&w.go);
+	free(take_one(q));
+	sem_wait(&w.begun);
+	assert_true(auc_rpc_threads_any(q, is_2));
+	assert_false(auc_rpc_threads_any(q, is_4));
+	sem_post(&w.go);
+	e = take_one(q);
+	assert_int_equal(e->key, 2);
+	free(e);
+	assert_false(auc_rpc_threads_any(q, is_2));
+	world_end(&w, q);
+}
+
+static bool is_2(const struct auc_rpc_task *e)
+{
+	return e->key == 2;
+}
+
+static bool is_4(const struct auc_rpc_task *e)
+{
+	return e->key == 4;
 }
 
 static void test_overtaken(void **state)
@@ -312,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_slow_ones_keep_only_their_threads),
 		cmocka_unit_test(test_one_of_a_key_at_a_time),
 		cmocka_unit_test(test_overtaken),
+		cmocka_unit_test(test_any),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_random),
 	};

@@ -1,0 +1,95 @@
+# After a start of slurmctld no job of a sold partition begins before the agent has closed what may still run something, nor before Slurm
+# has what was decided about it meanwhile. The agent's looks at nodes and its changes of jobs are held; Slurm begins jobs by backfill alone.
+
+load lib
+load plugins
+
+slot=10
+
+setup_file()
+{
+	hold_make hold_nodes
+	gcc -shared -fPIC -o "$HOLD_DIR/hold_changes.so" "$BATS_TEST_DIRNAME/hold_changes.c" -ldl
+	auction_start --nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4' --nodes 'plain1:partition=plain,cpus=4,mem=2000' \
+		--set SchedulerParameters=sched_interval=-1,bf_interval=1,batch_sched_delay=0 \
+		--env LD_PRELOAD="$HOLD_DIR/hold_nodes.so:$HOLD_DIR/hold_changes.so" \
+		--env HOLD_NODES="$HOLD_DIR/nodes" --env HOLD_CHANGES="$HOLD_DIR/changes"
+	# As in restart-forgotten.
+	sandbox restart slurmctld
+	wait_until 60 nodes_settled
+}
+
+teardown()
+{
+	rm -f "$HOLD_DIR"/nodes* "$HOLD_DIR/changes"
+}
+
+teardown_file()
+{
+	hold_stop
+}
+
+# A sold job, $job, that begins at $begin, a slot or so from now, and writes when it does; slurmctld is killed once it has saved it.
+sell_and_kill()
+{
+	local since
+
+	since=$(date +%s.%N)
+	job=$(submit alice --bid=3000 -w node1 --gpus-per-node=4 -t1 --mem=100 -b now+15 -o "$1" --wrap 'date +%s; sleep 2')
+	wait_until 30 receipt_state_is "$job" sold
+	begin=$(plan_start "$job")
+	wait_until 20 jobs_saved "$since"
+	job_is "$job" PENDING || skip "slurmctld saves its jobs too late here"
+	sandbox stop slurmctld --kill
+}
+
+has_begun()
+{
+	[ -s "$SANDBOX_DIR/home/alice/$1" ]
+}
+
+answers()
+{
+	timeout 20 scontrol ping | grep -q 'is UP'
+}
+
+@test "backfill begins nothing before what may still run is closed" {
+	sell_and_kill early.txt
+	touch "$HOLD_DIR/nodes"
+	sandbox start slurmctld &
+	starter=$!
+	wait_until 60 test -e "$HOLD_DIR/nodes.asked"
+	wait_until 60 answers
+	wait_until 60 eval '[ $EPOCHSECONDS -ge '$((begin + 5))' ]'
+	! has_begun early.txt || false
+	job_is "$job" PENDING
+	rm -f "$HOLD_DIR/nodes"
+	wait $starter || true
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	# What is not sold it begins, too.
+	late=$(submit bob -p plain -N1 -b now+2 -o /dev/null --wrap true)
+	wait_until 60 job_ended "$late"
+}
+
+@test "a job that is put off does not begin as it stood while Slurm has not changed it yet" {
+	sell_and_kill late.txt
+	wait_until 60 eval '[ $EPOCHSECONDS -ge '$((begin + 4))' ]'
+	touch "$HOLD_DIR/changes"
+	sandbox start slurmctld &
+	starter=$!
+	wait_until 60 log_has "job $job: what it missed (outage) comes later"
+	# The nodes have told, and more than a second has passed since.
+	wait_until 60 eval '[ "$(timeout 20 scontrol -o show node | grep -c "SlurmdStartTime=[0-9]")" = 3 ]'
+	told=$EPOCHSECONDS
+	wait_until 30 eval '[ $EPOCHSECONDS -ge $((told + 4)) ]'
+	job_is "$job" PENDING
+	[[ $(scontrol -o show reservation) == *auction-settling* ]]
+	rm -f "$HOLD_DIR/changes"
+	wait_until 30 nodes_settled
+	wait $starter || true
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = completed ]
+	began=$(head -n 1 "$SANDBOX_DIR/home/alice/late.txt")
+	[ "$began" -gt "$((begin + slot - 1))" ]
+}
