@@ -6,6 +6,8 @@ def credits: "\(. / 1000000 | floor).\(. % 1000000 | tostring | "000000"[length:
 def kinds(f): group_by(f) | map("\(.[0] | f): \(length)") | join(", ");
 # The number of a submission is in the six decimals of its bid's value.
 def number_of: .bid | capture("bid=(?<value>[0-9.]+)").value | tonumber * 1000000 | round % 1000000;
+# Nothing was sold, and nothing is paid: doc/receipt.md.
+def is_void: .receipt | .state == "settled" and .why == "void" and .payment == "0.000000";
 # Of two events with one number: none, if all is well.
 def twice(f): group_by(f) | map(select(length > 1))[];
 
@@ -36,6 +38,7 @@ def twice(f): group_by(f) | map(select(length > 1))[];
 | "slurmctld was killed \($killed) times",
   "submissions: \($tried | length), told to pay: \($told | length); sales: \($sold | length), of these \([$sales[] | select($told_of[.name] | not)] | length) where slurmctld died before it answered",
   "told, and slurmctld died before it was on disk, so that neither job nor payment is left: \([$told[] | select($sale_of[.name] | not)] | length)",
+  "void, as their sale was not on disk and their place was not free any more: \([$row_of[] | select(is_void)] | length)",
   "ended: \($settled | kinds(.why))",
   "jobs that ran: \([$sales[] | select(.ran)] | length); of these paid back as slurmctld forgot them or was away: \([$sales[] | select(.ran and .end.kept == "0.000000" and .payment != "0.000000")] | length)",
   "charged \($charged | credits), kept \($kept | credits), paid back \($refunded | credits)",
@@ -63,7 +66,9 @@ def twice(f): group_by(f) | map(select(length > 1))[];
 		then "WRONG: sale \(.sale) (\(.name), job \(.job)): the accounting has \(.row.receipt | {state, payment, refund, why} | tojson), the spool \(.end | {kept, refund, why} | tojson)"
 	 else empty end)
    end),
-  ($row_of | keys[] | . as $sale | select($payment_of | has($sale) | not) | "WRONG: the accounting has a receipt of sale \($sale), which was never sold"),
+  # Slurm had saved a job whose sale was not on disk: it is sold again as it stood, or its receipt says that nothing was sold or paid.
+  ($row_of | keys[] | . as $sale | select($payment_of | has($sale) | not) | select($row_of[$sale] | is_void | not)
+	| "WRONG: the accounting has a receipt of sale \($sale), which was never sold: \($row_of[$sale].receipt | {state, payment, refund, why} | tojson)"),
   # The sums.
   (if $t.live != 0 then "WRONG: \($t.live) sales are live" else empty end),
   (if $t.sold != ($sold | length) then "WRONG: the totals have \($t.sold) sales, the journals \($sold | length)" else empty end),
