@@ -23,7 +23,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t,
 		      const struct auc_exec_action *action);
 static void carry_out_block(struct auc_agent *a, struct auc_task *t,
 			    const struct auc_exec_action *action);
-static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err);
+static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
+			     struct auc_err *err);
 static bool is_held(const struct auc_task *t);
 static enum auc_job_change change_for(const struct auc_task *t, enum auc_exec_ask ask);
 static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job);
@@ -87,7 +88,7 @@ void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const
 		code = auc_job_change_put(a, bar ? AUC_JOB_CHANGE_BAR : AUC_JOB_CHANGE_END, job,
 					  NULL, NULL, receipt, &err);
 	else
-		code = end_job(a, job, auc_job_pending(info), &err);
+		code = end_job(a, job, auc_job_pending(info), info->priority == 0, &err);
 	if (bar)
 		look_again(a);
 	if (code && code != AUC_ESTATE)
@@ -161,7 +162,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		auc_rpc_warn(job, action->part == 0, NULL);
 		break;
 	case AUC_ASK_KILL:
-		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING, &err);
+		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING,
+			       !part && t->lead && t->lead->priority == 0, &err);
 		break;
 	}
 	/* What came too late did no harm. */
@@ -212,13 +214,17 @@ static void look_again(struct auc_agent *a)
 		a->next_records = auc_site_now() + AGAIN;
 }
 
-static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, struct auc_err *err)
+/* HELD: its record says that it is. */
+static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
+			     struct auc_err *err)
 {
 	if (!pending || !may_run(a)) {
 		auc_job_change_overtake(a, job);
 		return auc_rpc_kill(job, err);
 	}
 	look_again(a);
+	if (held)
+		return AUC_OK;
 	return auc_job_change_put(a, AUC_JOB_CHANGE_HOLD, job, NULL, NULL, NULL, err);
 }
 
