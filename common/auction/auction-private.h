@@ -96,6 +96,8 @@ struct auc_auction {
 	unsigned nclosed;
 	struct auc_partition_limit *limits;
 	unsigned nlimits;
+	auc_caps_source *caps_source; /* of sales that get another plan; NULL: there are none */
+	void *caps_arg;
 	struct auc_seal *seal;     /* of receipts; NULL: they have no bids */
 	struct auc_market *market; /* NULL until the nodes are known */
 	bool misfits;              /* sales did not fit in it when it was built */
@@ -211,9 +213,43 @@ struct auc_cap_break {
 	auc_slot from; /* since then the same could be had, as what keeps it has ended; 0: never */
 	double room;   /* what it leaves a job whenever that is */
 };
-/* caps.c; the lock is held. Whether Q's decision breaks one of the limits of Q's bid: the first. */
+/*
+ * caps.c; the lock is held. Whether Q's decision breaks one of the limits of Q's bid: the first.
+ * The same of another PLAN for S: what its old one broke as much does not count. Other sales are as
+ * the ledger has them, or, where LIST is not NULL, the N of LIST as that says; then limits on each
+ * job are no matter: what each of those may need rearrange_search.h says.
+ */
 bool auc_auction_breaks_cap(const struct auc_auction *a, const struct auc_question *q,
 			    struct auc_cap_break *b);
+bool auc_auction_change_breaks_cap(const struct auc_auction *a, const struct auc_caps *caps,
+				   const struct auc_sale *s, const struct auc_plan *plan,
+				   const struct auc_revision *list, unsigned n,
+				   struct auc_cap_break *b);
+/* The limits of a sale of UID for BID as they are now, malloc'd; NULL: it has none. And AUC_EFULL
+ * if PLAN, another one for S, breaks one. */
+enum auc_code auc_auction_caps_of(const struct auc_auction *a, uint32_t uid, const char *bid,
+				  struct auc_caps **caps, struct auc_err *err);
+enum auc_code auc_auction_keep_caps(const struct auc_auction *a, const struct auc_sale *s,
+				    const struct auc_plan *plan, struct auc_err *err);
+/* A sale, as limits count it; and the look whether PLAN breaks some of CAPS. */
+struct auc_cap_sale {
+	uint32_t uid;
+	const char *bid;
+	const struct auc_plan *plan;
+};
+struct auc_cap_look {
+	const struct auc_market *market;
+	const struct auc_caps *caps; /* NULL: there are none */
+	uint32_t uid;
+	const struct auc_plan *plan, *old; /* OLD: what it has; NULL: nothing */
+	auc_slot from;                     /* the slots before are over */
+	bool finds_room;                   /* since when it would not is to be said, too */
+	bool together; /* only those on what sales have together, not those on each job */
+	unsigned n;    /* sales beside it; OTHER: the I-th; false: it is none */
+	bool (*other)(const void *arg, unsigned i, struct auc_cap_sale *sale);
+	const void *arg;
+};
+bool auc_cap_is_broken(const struct auc_cap_look *look, struct auc_cap_break *b);
 /* Drops the shapes of BID's gang for which B has no room; true if some are left of more. */
 bool auc_cap_drop_shapes(const struct auc_cap_break *b, struct auc_bid *bid);
 /* bidding.c: the first slot that a bid of NOW can have. */

@@ -79,6 +79,16 @@ struct auc_partition_limit {
  */
 enum auc_code auc_auction_limit(struct auc_auction *a, const struct auc_partition_limit *list,
 				unsigned n, struct auc_err *err);
+/*
+ * From now on sales that get another plan keep to the limits on jobs and TRES that SOURCE makes
+ * for UID, ACCOUNT ("": its default) and QOS: malloc'd into *CAPS; NULL: there are none. It is
+ * called with ARG and locks of the auction held, so it does not call the auction. SOURCE NULL:
+ * there are no such limits.
+ */
+struct auc_caps;
+typedef enum auc_code auc_caps_source(void *arg, uint32_t uid, const char *account, const char *qos,
+				      struct auc_caps **caps, struct auc_err *err);
+void auc_auction_set_caps(struct auc_auction *a, auc_caps_source *source, void *arg);
 /* Takes a new configuration (owned), keeping sales and history, and rebuilds the market with the
  * servers known. */
 enum auc_code auc_auction_reconfigure(struct auc_auction *a, struct auc_conf *conf, double now,

@@ -7,10 +7,12 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/bid_limits.h"
 #include "input/bid_resolve.h"
 #include "pricing/nearness.h"
 #include "auction/auction-private.h"
@@ -26,9 +28,26 @@
 
 /* A live sale, copied. */
 struct copied {
-	uint32_t job_id;
-	char *bid; /* NULL: it stays */
+	uint32_t job_id, uid;
+	char *bid;
+	bool stays;
+	unsigned job; /* of the search; UINT_MAX: none */
+	const struct auc_caps *caps;
 	struct auc_plan plan;
+};
+
+/* Limits of Slurm that some of them have in common. */
+struct limits {
+	uint32_t uid;
+	char account[AUC_NAME_MAX], qos[AUC_NAME_MAX];
+	struct auc_caps *caps;
+};
+
+/* The others beside one of them. */
+struct beside {
+	const struct auc_rearrange_run *run;
+	const struct auc_rearrange_search *x;
+	unsigned sale;
 };
 
 struct auc_rearrange_run {
@@ -42,7 +61,9 @@ struct auc_rearrange_run {
 	unsigned n;
 	struct copied *sales;
 	unsigned njobs, *sale_of; /* by job of X */
-	unsigned *upload;         /* scratch */
+	unsigned nlimits;
+	struct limits *limits;
+	unsigned *upload; /* scratch */
 };
 
 static bool is_due(const struct auc_auction *a, double now);
@@ -55,10 +76,17 @@ static enum auc_code lay_out(struct auc_auction *a, struct auc_rearrange_run *s,
 			     struct auc_err *err);
 static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s,
 			      struct auc_err *err);
+static enum auc_code find_caps(struct auc_auction *a, struct auc_rearrange_run *s, struct copied *c,
+			       struct auc_err *err);
 static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job *job,
 			   struct auc_decision *d, struct auc_err *err);
+static bool allows(void *arg, const struct auc_rearrange_search *x, unsigned i,
+		   const struct auc_plan *plan);
+static bool beside(const void *arg, unsigned i, struct auc_cap_sale *sale);
 static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot from,
 			 unsigned *changed, struct auc_err *err);
+static bool break_caps(const struct auc_auction *a, const struct auc_rearrange_run *s,
+		       const struct auc_revision *list, const unsigned *sales, unsigned n);
 
 enum auc_code auc_auction_rearrange(struct auc_auction *a, double now, double lead, bool limited,
 				    unsigned *changed, struct auc_err *err)
@@ -100,6 +128,9 @@ void auc_auction_rearrange_free(struct auc_rearrange_run *s)
 		free(s->sales[i].bid);
 		auc_plan_clear(&s->sales[i].plan);
 	}
+	for (unsigned i = 0; i < s->nlimits; i++)
+		free(s->limits[i].caps);
+	free(s->limits);
 	free(s->sales);
 	free(s->sale_of);
 	free(s->upload);
@@ -144,7 +175,7 @@ static enum auc_code begin(struct auc_auction *a, double now, double lead, bool 
 		rc = lay_out(a, s, slot, err);
 	if (due && rc == AUC_OK && s->njobs) {
 		s->x = auc_rearrange_search_create(s->market, from, limited, (uint64_t)slot, quote,
-						   s);
+						   allows, s);
 		rc = s->x ? add_jobs(a, s, err) : auc_auction_no_memory(err);
 	}
 	if (rc == AUC_OK && s && s->njobs) {
@@ -179,12 +210,13 @@ static enum auc_code copy_sales(const struct auc_auction *a, struct auc_rearrang
 			continue;
 		s->n++;
 		to->job_id = sale->job_id;
-		rc = auc_plan_copy(&to->plan, &sale->plan, err);
-		if (rc != AUC_OK || !may_move(a, sale, from))
-			continue;
+		to->uid = sale->uid;
+		to->job = UINT_MAX;
+		to->stays = !may_move(a, sale, from);
 		to->bid = strdup(sale->bid);
-		s->njobs += to->bid != NULL;
-		rc = to->bid ? AUC_OK : auc_auction_no_memory(err);
+		rc = to->bid ? auc_plan_copy(&to->plan, &sale->plan, err)
+			     : auc_auction_no_memory(err);
+		s->njobs += !to->stays;
 	}
 	return rc;
 }
@@ -235,18 +267,51 @@ static enum auc_code add_jobs(struct auc_auction *a, struct auc_rearrange_run *s
 
 	s->njobs = 0;
 	for (unsigned i = 0; i < s->n && rc == AUC_OK; i++) {
-		const struct copied *c = &s->sales[i];
+		struct copied *c = &s->sales[i];
 
 		/* What its bid names may be gone; then it stays where it is. */
-		if (!c->bid || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
+		if (c->stays || auc_bid_parse(a->conf, c->bid, bid, NULL) != AUC_OK ||
 		    auc_bid_resolve(s->market, bid, c->plan.arrival, &job, NULL) != AUC_OK)
 			continue;
 		rc = auc_rearrange_search_add(s->x, &job, &c->plan, err);
+		if (rc == AUC_OK)
+			rc = find_caps(a, s, c, err);
+		c->job = s->njobs;
 		s->sale_of[s->njobs++] = i;
 	}
 	auc_job_clear(&job);
 	free(bid);
 	return rc;
+}
+
+/* The limits of C, as they are now. */
+static enum auc_code find_caps(struct auc_auction *a, struct auc_rearrange_run *s, struct copied *c,
+			       struct auc_err *err)
+{
+	struct limits of = {.uid = c->uid}, *more;
+	enum auc_code rc;
+
+	if (!auc_bid_limits_of(c->bid, of.account, of.qos))
+		return AUC_OK;
+	for (unsigned i = 0; i < s->nlimits; i++) {
+		const struct limits *l = &s->limits[i];
+
+		if (l->uid == of.uid && !strcmp(l->account, of.account) &&
+		    !strcmp(l->qos, of.qos)) {
+			c->caps = l->caps;
+			return AUC_OK;
+		}
+	}
+	rc = auc_auction_caps_of(a, c->uid, c->bid, &of.caps, err);
+	more = rc == AUC_OK ? realloc(s->limits, (s->nlimits + 1) * sizeof(*more)) : NULL;
+	if (!more) {
+		free(of.caps);
+		return rc == AUC_OK ? auc_auction_no_memory(err) : rc;
+	}
+	c->caps = of.caps;
+	s->limits = more;
+	s->limits[s->nlimits++] = of;
+	return AUC_OK;
 }
 
 /* Where a job does not fit on a large server of many nodes it is kept from it, for that quote. */
@@ -269,13 +334,48 @@ static enum auc_code quote(void *arg, struct auc_market *market, struct auc_job 
 	return rc;
 }
 
+/* Also where it was: others that are being placed may have come there before it. */
+static bool allows(void *arg, const struct auc_rearrange_search *x, unsigned i,
+		   const struct auc_plan *plan)
+{
+	struct auc_rearrange_run *s = arg;
+	const struct copied *c = &s->sales[s->sale_of[i]];
+	struct beside others = {s, x, s->sale_of[i]};
+	struct auc_cap_look look = {.market = s->market,
+				    .caps = c->caps,
+				    .uid = c->uid,
+				    .plan = plan,
+				    .from = auc_market_first(s->market),
+				    .together = true,
+				    .n = s->n,
+				    .other = beside,
+				    .arg = &others};
+	struct auc_cap_break b;
+
+	return !auc_cap_is_broken(&look, &b);
+}
+
+static bool beside(const void *arg, unsigned i, struct auc_cap_sale *sale)
+{
+	const struct beside *b = arg;
+	const struct copied *c = &b->run->sales[i];
+	const struct auc_plan *plan = &c->plan;
+
+	if (c->job != UINT_MAX)
+		plan = auc_rearrange_search_at(b->x, c->job);
+	if (i == b->sale || !plan)
+		return false;
+	*sale = (struct auc_cap_sale){c->uid, c->bid, plan};
+	return true;
+}
+
 /* The lock is held. FROM: the first slot that a job may have by now. */
 static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc_slot from,
 			 unsigned *changed, struct auc_err *err)
 {
 	struct auc_revision *list = calloc(s->njobs + 1, sizeof(*list));
-	enum auc_code rc = list ? AUC_OK : auc_auction_no_memory(err);
-	unsigned n = 0;
+	unsigned n = 0, *sales = calloc(s->njobs + 1, sizeof(*sales));
+	enum auc_code rc = list && sales ? AUC_OK : auc_auction_no_memory(err);
 
 	for (unsigned i = 0; i < s->njobs && rc == AUC_OK; i++) {
 		const struct copied *c = &s->sales[s->sale_of[i]];
@@ -290,8 +390,12 @@ static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc
 			n = 0;
 			break;
 		}
+		sales[n] = s->sale_of[i];
 		list[n++] = (struct auc_revision){c->job_id, made, auc_plan_value(made)};
 	}
+	/* What was sold meanwhile counts, too. */
+	if (break_caps(a, s, list, sales, n))
+		n = 0;
 	if (rc == AUC_OK && n && auc_auction_check_open(a, NULL) == AUC_OK) {
 		rc = auc_ledger_revise(a->ledger, list, n, err);
 		if (rc == AUC_OK && changed)
@@ -301,5 +405,20 @@ static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc
 			rc = AUC_OK;
 	}
 	free(list);
+	free(sales);
 	return rc;
+}
+
+/* Whether one of the N of LIST does, which are SALES of S. */
+static bool break_caps(const struct auc_auction *a, const struct auc_rearrange_run *s,
+		       const struct auc_revision *list, const unsigned *sales, unsigned n)
+{
+	struct auc_cap_break b;
+
+	for (unsigned i = 0; i < n; i++)
+		if (auc_auction_change_breaks_cap(a, s->sales[sales[i]].caps,
+						  auc_ledger_find_job(a->ledger, list[i].job_id),
+						  list[i].plan, list, n, &b))
+			return true;
+	return false;
 }

@@ -22,6 +22,8 @@ struct waiter {
 	double cost;                /* of the place where it is */
 	double least;               /* of any place, while no job that waits has one */
 	bool moved;
+	bool out;                    /* of its place, in a round */
+	const struct auc_plan *made; /* where it is while it is out; NULL: nowhere yet */
 };
 
 struct auc_rearrange_search {
@@ -30,6 +32,7 @@ struct auc_rearrange_search {
 	bool limited;
 	uint64_t random;
 	auc_rearrange_search_quote *quote;
+	auc_rearrange_search_allows *allows;
 	void *arg;
 	unsigned n, alloc;
 	struct waiter *waiters;
@@ -76,6 +79,7 @@ static unsigned umax(unsigned a, unsigned b);
 struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, auc_slot from,
 							 bool limited, uint64_t seed,
 							 auc_rearrange_search_quote *quote,
+							 auc_rearrange_search_allows *allows,
 							 void *arg)
 {
 	struct auc_rearrange_search *x = calloc(1, sizeof(*x));
@@ -87,6 +91,7 @@ struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, a
 	x->limited = limited;
 	x->random = seed;
 	x->quote = quote;
+	x->allows = allows;
 	x->arg = arg;
 	auc_decision_init(&x->decision);
 	x->decision.must_pay = true;
@@ -149,6 +154,13 @@ unsigned auc_rearrange_search_rounds(const struct auc_rearrange_search *x)
 	return ROUNDS_A_JOB * x->n;
 }
 
+const struct auc_plan *auc_rearrange_search_at(const struct auc_rearrange_search *x, unsigned i)
+{
+	const struct waiter *w = &x->waiters[i];
+
+	return w->out ? w->made : &w->plan;
+}
+
 const struct auc_plan *auc_rearrange_search_moved(const struct auc_rearrange_search *x, unsigned i)
 {
 	return x->waiters[i].moved ? &x->waiters[i].plan : NULL;
@@ -159,7 +171,7 @@ enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct 
 	auc_slot last = auc_market_last(x->market);
 	double before = 0, least = 0;
 	enum auc_code rc = AUC_OK;
-	bool found;
+	bool found = false;
 
 	if (!x->n)
 		return AUC_OK;
@@ -173,10 +185,15 @@ enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct 
 	shuffle(x);
 	if (rc != AUC_OK || least >= (1 - SAVES) * before)
 		return rc;
-	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++)
+	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++) {
+		x->out[i]->out = true;
+		x->out[i]->made = NULL;
 		rc = auc_market_unbook(x->market, &x->out[i]->plan, x->from, last, err);
+	}
 	if (rc == AUC_OK)
 		rc = put_anew(x, before, least, &found, err);
+	for (unsigned i = 0; i < x->nout; i++)
+		x->out[i]->out = false;
 	if (rc == AUC_OK && found)
 		return stay_there(x, err);
 	for (unsigned i = 0; i < x->nout && rc == AUC_OK; i++)
@@ -348,6 +365,7 @@ static enum auc_code put_anew(struct auc_rearrange_search *x, double before, dou
 		if (!*found)
 			break;
 		rc = auc_market_book(x->market, &x->made[booked], x->from, last, err);
+		x->out[booked]->made = &x->made[booked];
 		booked += rc == AUC_OK;
 	}
 	while (booked && rc == AUC_OK && !*found)
@@ -386,7 +404,8 @@ static enum auc_code place(struct auc_rearrange_search *x, unsigned i, double mo
 	if (!(most > 0))
 		return AUC_OK;
 	rc = ask(x, w, most, err);
-	if (rc != AUC_OK || !x->decision.accepted || !may_be(x, &x->decision.plan, &w->sold))
+	if (rc != AUC_OK || !x->decision.accepted || !may_be(x, &x->decision.plan, &w->sold) ||
+	    (x->allows && !x->allows(x->arg, x, (unsigned)(w - x->waiters), &x->decision.plan)))
 		return rc;
 	*found = true;
 	return auc_plan_copy(&x->made[i], &x->decision.plan, err);

@@ -30,14 +30,20 @@ typedef enum auc_code auc_rearrange_search_quote(void *arg, struct auc_market *m
 						 struct auc_job *job, struct auc_decision *d,
 						 struct auc_err *err);
 
+/* True if limits of Slurm let the I-th job that was added be at PLAN while the others are where
+ * auc_rearrange_search_at() says. */
+typedef bool auc_rearrange_search_allows(void *arg, const struct auc_rearrange_search *x,
+					 unsigned i, const struct auc_plan *plan);
+
 /*
  * A search in M, whose prices no booking changes, and which must stay: it has what is sold, and
- * afterwards what the search found. FROM is the first slot that a job may have. QUOTE is called
- * with ARG. NULL: no memory.
+ * afterwards what the search found. FROM is the first slot that a job may have. QUOTE and ALLOWS
+ * (NULL: there are no limits) are called with ARG. NULL: no memory.
  */
 struct auc_rearrange_search *auc_rearrange_search_create(struct auc_market *m, auc_slot from,
 							 bool limited, uint64_t seed,
 							 auc_rearrange_search_quote *quote,
+							 auc_rearrange_search_allows *allows,
 							 void *arg);
 void auc_rearrange_search_destroy(struct auc_rearrange_search *x);
 /*
@@ -50,6 +56,8 @@ enum auc_code auc_rearrange_search_add(struct auc_rearrange_search *x, const str
 unsigned auc_rearrange_search_rounds(const struct auc_rearrange_search *x);
 /* One round. An error is QUOTE's, or AUC_ENOMEM: the market must not be used after that. */
 enum auc_code auc_rearrange_search_round(struct auc_rearrange_search *x, struct auc_err *err);
+/* Where the I-th job is at this moment of a round; NULL: nowhere, it is being placed. */
+const struct auc_plan *auc_rearrange_search_at(const struct auc_rearrange_search *x, unsigned i);
 /* Where the I-th job that was added is now, with arrival and cost as sold, and what it is worth
  * there. NULL: it has not moved. */
 const struct auc_plan *auc_rearrange_search_moved(const struct auc_rearrange_search *x, unsigned i);

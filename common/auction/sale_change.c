@@ -259,6 +259,9 @@ static enum auc_code price_more(struct auc_auction *a, const struct auc_sale *s,
 		return rc;
 	if (auc_auction_broken_limit(a, a->market, plan, why, sizeof(why)))
 		return auc_err_set(err, AUC_EFULL, "%s", why);
+	rc = auc_auction_keep_caps(a, s, plan, err);
+	if (rc != AUC_OK)
+		return rc;
 	alone = *plan;
 	alone.runs = &more;
 	alone.nruns = 1;
@@ -400,7 +403,8 @@ static enum auc_code try_later(struct auc_auction *a, const struct auc_sale *s, 
 	return rc;
 }
 
-/* S gets MADE, which completes LATER slots later. AUC_ESTATE: that is worth less than it pays. */
+/* S gets MADE, which completes LATER slots later. AUC_EFULL: a limit of its owner's would keep it
+ * from that; AUC_ESTATE: it is worth less than it pays. */
 static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 				struct auc_plan *made, unsigned later, struct auc_err *err)
 {
@@ -413,6 +417,8 @@ static enum auc_code take_later(struct auc_auction *a, const struct auc_sale *s,
 	}
 	if (rc == AUC_OK && value < s->payment)
 		rc = auc_err_set(err, AUC_ESTATE, "it would be worth less than it pays by then");
+	if (rc == AUC_OK)
+		rc = auc_auction_keep_caps(a, s, made, err);
 	if (rc == AUC_OK)
 		rc = auc_ledger_change(a->ledger, s->job_id, made, value, s->payment, err);
 	return rc;

@@ -6,6 +6,7 @@
 
 #include "input/bid_limits.h"
 
+static bool first_name(const char *text, const char *word, char name[AUC_NAME_MAX]);
 static bool has_name(const char *list, const char *name, bool first);
 
 enum auc_code auc_bid_qos_word(const struct auc_conf *conf, const char *value, struct auc_bid *bid,
@@ -42,6 +43,26 @@ void auc_bid_limits_print(FILE *out, const struct auc_bid *bid)
 	fprintf(out, " qos=%s", bid->qos);
 	for (unsigned i = 0; i < bid->naccounts; i++)
 		fprintf(out, "%s%s", i ? "," : " accounts=", bid->accounts[i]);
+}
+
+bool auc_bid_limits_of(const char *text, char account[AUC_NAME_MAX], char qos[AUC_NAME_MAX])
+{
+	if (!first_name(text, " accounts=", account))
+		*account = '\0';
+	return first_name(text, " qos=", qos);
+}
+
+/* The first name behind WORD. */
+static bool first_name(const char *text, const char *word, char name[AUC_NAME_MAX])
+{
+	const char *at = strstr(text, word);
+	size_t len = at ? strcspn(at + strlen(word), ", ") : 0;
+
+	if (!len || len >= AUC_NAME_MAX)
+		return false;
+	memcpy(name, at + strlen(word), len);
+	name[len] = '\0';
+	return true;
 }
 
 bool auc_bid_is_of_qos(const char *text, const char *qos)

@@ -18,7 +18,20 @@ struct caps {
 	struct auc_err *err;
 };
 
+/* And those of a sale. */
+struct sold {
+	uint32_t uid;
+	const char *account, *qos;
+	struct auc_caps *made;
+	enum auc_code code;
+	struct auc_err *err;
+};
+
 static void make_caps(const struct auc_rules *rules, const struct auc_accounts *accounts,
+		      void *arg);
+static unsigned find_partitions(const struct auc_rules *rules, const struct auc_bid *bid,
+				struct auc_partition_qos list[AUC_BID_PARTITIONS_MAX]);
+static void make_sold(const struct auc_rules *rules, const struct auc_accounts *accounts,
 		      void *arg);
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc, bool held,
 				const struct auc_offer *offer, struct auc_err *err);
@@ -59,18 +72,8 @@ static void make_caps(const struct auc_rules *rules, const struct auc_accounts *
 	struct caps *c = arg;
 	const char *account = auc_accounts_account(accounts, c->desc->user_id, c->desc->account);
 	const char *qos;
-	unsigned n = 0;
+	unsigned n = find_partitions(rules, c->bid, partitions);
 
-	for (unsigned i = 0; i < c->bid->npartitions; i++) {
-		const struct auc_rule *r = auc_rules_find(rules, c->bid->partitions[i]);
-
-		if (r)
-			partitions[n++] = (struct auc_partition_qos){r->name, r->own_qos};
-	}
-	for (unsigned i = 0;
-	     !c->bid->npartitions && rules && i < rules->n && n < AUC_BID_PARTITIONS_MAX; i++)
-		partitions[n++] =
-			(struct auc_partition_qos){rules->list[i].name, rules->list[i].own_qos};
 	qos = auc_accounts_qos(accounts, c->desc->user_id, account,
 			       n ? partitions[0].partition : NULL, c->desc->qos);
 	c->code = auc_accounts_caps(accounts, c->desc->user_id, account, partitions, n, qos,
@@ -78,6 +81,46 @@ static void make_caps(const struct auc_rules *rules, const struct auc_accounts *
 	/* It counts, too, against limits that come later. */
 	if (qos && strlen(qos) < sizeof(c->bid->qos) && !strpbrk(qos, " \t\r\n;,"))
 		strcpy(c->bid->qos, qos);
+}
+
+/* Those of BID (NULL: of none), or all; how many. */
+static unsigned find_partitions(const struct auc_rules *rules, const struct auc_bid *bid,
+				struct auc_partition_qos list[AUC_BID_PARTITIONS_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; bid && i < bid->npartitions; i++) {
+		const struct auc_rule *r = auc_rules_find(rules, bid->partitions[i]);
+
+		if (r)
+			list[n++] = (struct auc_partition_qos){r->name, r->own_qos};
+	}
+	for (unsigned i = 0;
+	     !(bid && bid->npartitions) && rules && i < rules->n && n < AUC_BID_PARTITIONS_MAX; i++)
+		list[n++] = (struct auc_partition_qos){rules->list[i].name, rules->list[i].own_qos};
+	return n;
+}
+
+enum auc_code auc_decide_caps(void *arg, uint32_t uid, const char *account, const char *qos,
+			      struct auc_caps **caps, struct auc_err *err)
+{
+	struct sold sold = {.uid = uid, .account = account, .qos = qos, .err = err};
+
+	(void)arg;
+	if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS)
+		auc_site_with_rules(make_sold, &sold);
+	*caps = sold.made;
+	return sold.code;
+}
+
+static void make_sold(const struct auc_rules *rules, const struct auc_accounts *accounts, void *arg)
+{
+	struct auc_partition_qos partitions[AUC_BID_PARTITIONS_MAX];
+	struct sold *s = arg;
+
+	s->code = auc_accounts_caps(accounts, s->uid, s->account, partitions,
+				    find_partitions(rules, NULL, partitions), s->qos, &s->made,
+				    s->err);
 }
 
 /* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */

@@ -19,4 +19,9 @@ enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint
 			 struct auc_bid *bid, const char *held, bool task, struct auc_offer *offer,
 			 char *barred, size_t size, struct auc_err *err);
 
+/* An auc_caps_source (auction.h): the limits of associations and QOS that hold for a sale in any
+ * partition, as the site knows them now. */
+enum auc_code auc_decide_caps(void *arg, uint32_t uid, const char *account, const char *qos,
+			      struct auc_caps **caps, struct auc_err *err);
+
 #endif

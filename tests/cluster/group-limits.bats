@@ -97,3 +97,24 @@ says()
 	run ! as bob sbatch "${gpu[@]}" --wrap true
 	[[ $output == *'GrpSubmitJobs allows '* ]] || { echo "$output" >&2; return 1; }
 }
+
+@test "GrpJobs: what is put off comes when the others of the account are through, not beside them" {
+	as root sacctmgr -i modify account training set grpjobs=1
+	wait_until 30 says alice 'GrpJobs of account training is 1 at once, and the best schedule has' $(wide_bid 1000)
+	first=$(submit alice $(small_bid 1000 2) --upload=20s -p edge -o /dev/null --wrap 'sleep 5')
+	second=$(submit bob "${gpu[@]}" -p cloud --wrap 'sleep 45')
+	begin=$(plan_start "$second") end=$(plan_end "$second")
+	[ "$begin" -ge "$(plan_end "$first")" ]
+	# The first misses its slots; when it could start, the second is what runs, for long enough that slot by slot it would not come behind it.
+	scontrol update partitionname=edge State=DOWN
+	wait_until 90 job_is "$second" RUNNING
+	wait_until 10 eval '[ "$(plan_start "$first")" -ge '"$end"' ]'
+	[ "$EPOCHSECONDS" -lt $((end - 2 * slot)) ]
+	scontrol update partitionname=edge State=UP
+	for job in "$second" "$first"; do
+		wait_until 150 settled "$job"
+		[ "$(database_receipt "$job" .why)" = completed ]
+	done
+	[ "$(database_receipt "$first" '.start * .slot_seconds')" -ge "$end" ]
+	began_in_time "$second" "$begin"
+}

@@ -651,7 +651,7 @@ static enum auc_code rearrange_waiting(struct replay *p, auc_slot now, struct au
 	struct auc_market *m = auc_market_clone(p->market);
 	struct auc_nearness *ahead = auc_nearness_create(p->market);
 	struct auc_rearrange_search *x =
-		m ? auc_rearrange_search_create(m, now + 1, false, (uint64_t)now, quote_in, p)
+		m ? auc_rearrange_search_create(m, now + 1, false, (uint64_t)now, quote_in, NULL, p)
 		  : NULL;
 	struct auc_given_price *list = NULL;
 	enum auc_code rc = AUC_OK;

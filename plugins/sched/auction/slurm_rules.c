@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter/decide.h"
 #include "adapter/groups.h"
 #include "adapter/partition_rules.h"
 #include "adapter/site.h"
@@ -49,8 +50,10 @@ static uint16_t state_of(const struct auc_agent *a, const char *partition);
 
 void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now)
 {
-	if (!a->slurm_rules)
+	if (!a->slurm_rules) {
 		a->slurm_rules = calloc(1, sizeof(*a->slurm_rules));
+		auc_auction_set_caps(a->auction, auc_decide_caps, NULL);
+	}
 	if (!a->slurm_rules)
 		return;
 	publish(a, may_change_again(changed, now) ? AUC_SITE_UNSURE : changed);

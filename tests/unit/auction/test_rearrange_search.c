@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "auction/auction-private.h"
 #include "auction/sale_parts.h"
 #include "market/timeline.h"
 #include "unit/support/property.h"
@@ -214,10 +215,11 @@ static void check_moved(const struct world *w, unsigned i, const struct auc_plan
 		     auc_utility_value(&w->jobs[i].utility, 0));
 }
 
-static struct auc_rearrange_search *search(struct world *w, bool limited, uint64_t seed)
+static struct auc_rearrange_search *search(struct world *w, bool limited, uint64_t seed,
+					   auc_rearrange_search_allows *allows)
 {
 	struct auc_rearrange_search *x =
-		auc_rearrange_search_create(w->m, w->from, limited, seed, quote, w);
+		auc_rearrange_search_create(w->m, w->from, limited, seed, quote, allows, w);
 	struct auc_job job = {0};
 
 	assert_non_null(x);
@@ -270,7 +272,7 @@ static void try_market(struct world *w, bool limited, unsigned *moved, unsigned 
 		auc_decision_clear(&d);
 	}
 
-	x = search(w, limited, property.seed);
+	x = search(w, limited, property.seed, NULL);
 	for (unsigned i = 0; i < TRIES && (!i || cost_of(w, x) > least * 1.002 + 1e-9); i++)
 		for (unsigned k = 0; k < ROUNDS; k++)
 			assert_int_equal(auc_rearrange_search_round(x, NULL), AUC_OK);
@@ -325,6 +327,104 @@ static void test_limited(void **state)
 	try_markets(true);
 }
 
+/* -- limits of Slurm on what they have together -- */
+
+/* One for jobs, one for what is ahead of them, as many as were sold at once. */
+static struct auc_caps caps = {.n = 2,
+			       .cap = {{.kind = AUC_CAP_AT_ONCE, .text = "jobs", .tres = "job"},
+				       {.kind = AUC_CAP_AHEAD, .text = "ahead", .tres = "node"}}};
+
+struct others {
+	const struct world *w;
+	const struct auc_rearrange_search *x;
+	unsigned but;
+};
+
+static bool other(const void *arg, unsigned i, struct auc_cap_sale *sale)
+{
+	const struct others *o = arg;
+	const struct auc_plan *plan = auc_rearrange_search_at(o->x, i);
+
+	if (i == o->but || !plan)
+		return false;
+	*sale = (struct auc_cap_sale){0, "", plan};
+	return true;
+}
+
+static bool allows(void *arg, const struct auc_rearrange_search *x, unsigned i,
+		   const struct auc_plan *plan)
+{
+	const struct world *w = arg;
+	struct others others = {w, x, i};
+	struct auc_cap_look look = {.market = w->m,
+				    .caps = &caps,
+				    .plan = plan,
+				    .from = w->t.first,
+				    .n = w->n,
+				    .other = other,
+				    .arg = &others};
+	struct auc_cap_break b;
+
+	return !auc_cap_is_broken(&look, &b);
+}
+
+/* The most jobs at one time, and slots of them that are ahead then; X NULL: as they were sold. */
+static void most_of(const struct world *w, const struct auc_rearrange_search *x, double most[2])
+{
+	most[0] = most[1] = 0;
+	for (auc_slot t = w->t.first; t <= auc_market_last(w->m); t++) {
+		double sum[2] = {0};
+
+		for (unsigned i = 0; i < w->n; i++) {
+			const struct auc_plan *p = x ? auc_rearrange_search_moved(x, i) : NULL;
+
+			p = p ? p : &w->sold[i];
+			if (t < p->start || t >= p->completion)
+				continue;
+			sum[0] += p->nshares;
+			sum[1] += p->nshares * (double)(p->completion - t);
+		}
+		most[0] = fmax(most[0], sum[0]);
+		most[1] = fmax(most[1], sum[1]);
+	}
+}
+
+/* No move breaks them; without them some do. */
+static void test_limits(void **state)
+{
+	unsigned moved[2] = {0}, more[2] = {0};
+
+	(void)state;
+	for (property.seed = property.first_seed;
+	     property.seed < property.first_seed + property.markets; property.seed++) {
+		for (unsigned k = 0; k < 2; k++) {
+			struct tiny_random r = {property.seed};
+			struct auc_rearrange_search *x;
+			double sold[2], now[2];
+			struct world w;
+
+			open_world(&w, &r);
+			most_of(&w, NULL, sold);
+			caps.cap[0].amount = sold[0];
+			/* In minutes. */
+			caps.cap[1].amount = sold[1] * auc_market_slot_seconds(w.m) / 60;
+			x = search(&w, false, property.seed, k ? allows : NULL);
+			for (unsigned i = auc_rearrange_search_rounds(x); i; i--)
+				assert_int_equal(auc_rearrange_search_round(x, NULL), AUC_OK);
+			most_of(&w, x, now);
+			more[k] += now[0] > sold[0] || now[1] > sold[1];
+			for (unsigned i = 0; i < w.n; i++)
+				moved[k] += auc_rearrange_search_moved(x, i) != NULL;
+			assert_true(auc_market_sound(w.m));
+			auc_rearrange_search_destroy(x);
+			close_world(&w);
+		}
+	}
+	print_message("%u and with limits %u moved; limits broken in %u and %u markets\n", moved[0],
+		      moved[1], more[0], more[1]);
+	assert_true(more[0] > 10 && !more[1] && moved[1] > moved[0] / 4);
+}
+
 /* The same seed moves the same jobs to the same places; another one may not. */
 static void test_alike(void **state)
 {
@@ -337,7 +437,7 @@ static void test_alike(void **state)
 			struct tiny_random r = {property.seed};
 
 			open_world(&w[k], &r);
-			x[k] = search(&w[k], false, 7);
+			x[k] = search(&w[k], false, 7, NULL);
 			for (unsigned i = auc_rearrange_search_rounds(x[k]); i; i--)
 				assert_int_equal(auc_rearrange_search_round(x[k], NULL), AUC_OK);
 		}
@@ -360,6 +460,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unlimited),
 		cmocka_unit_test(test_limited),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_alike),
 	};
 

@@ -212,11 +212,11 @@ static void make_dear(struct auc_auction *a, enum auc_tariff_kind kind)
 
 /* Sells every GPU that v100 workers can have to jobs from 100 on, and to job 1 when they are
  * through; then one of them is cancelled. */
-static void sell_behind(struct auc_auction *a)
+static void sell_behind(struct auc_auction *a, const char *text)
 {
 	for (uint32_t job = 100; job < 108; job++)
-		world_sell(a, WAITS, job, NOW);
-	world_sell(a, WAITS, 1, NOW);
+		world_sell(a, text, job, NOW);
+	world_sell(a, text, 1, NOW);
 	assert_int_equal(auc_auction_settle(a, 100, "cancelled", NOW, NULL, &err), AUC_OK);
 }
 
@@ -245,7 +245,7 @@ static void test_rearrange(void **state)
 		struct auc_receipt r;
 		char *receipt;
 
-		sell_behind(a);
+		sell_behind(a, WAITS);
 		before = view_of(a, 1);
 		make_dear(a, cases[i].kind);
 		/* Not while nothing can be written. */
@@ -291,6 +291,42 @@ static void test_rearrange(void **state)
 	}
 }
 
+/* As many GPUs of an account at once as ARG says. */
+static enum auc_code gpus_at_once(void *arg, uint32_t uid, const char *account, const char *qos,
+				  struct auc_caps **caps, struct auc_err *e)
+{
+	(void)e;
+	assert_int_equal(uid, 1000);
+	assert_string_equal(account, "lab");
+	assert_string_equal(qos, "normal");
+	*caps = calloc(1, sizeof(**caps));
+	assert_non_null(*caps);
+	(*caps)->n = 1;
+	(*caps)->cap[0] = (struct auc_cap){.kind = AUC_CAP_AT_ONCE,
+					   .text = "GrpTRES",
+					   .tres = "gpu",
+					   .amount = *(double *)arg,
+					   .account = "root"};
+	return AUC_OK;
+}
+
+/* It does not move to where a limit of Slurm would keep it from starting. */
+static void test_rearrange_limits(void **state)
+{
+	struct auc_auction *a = world_open("", world_dir, NOW);
+	double most = 7;
+
+	(void)state;
+	sell_behind(a, WAITS " qos=normal accounts=lab,root");
+	auc_auction_set_caps(a, gpus_at_once, &most);
+	make_dear(a, AUC_TARIFF_LEARNED);
+	assert_int_equal(revise(a, NOW, 0), 0);
+	most = 8;
+	a->rearrange.due = true;
+	assert_int_equal(revise(a, NOW, 0), 1);
+	auc_auction_destroy(a);
+}
+
 /* Who is about to begin stays, who has begun, whose node has lost what was sold of it, and what was
  * sold to a submission whose job nobody has seen yet. */
 static void test_rearrange_not(void **state)
@@ -301,7 +337,7 @@ static void test_rearrange_not(void **state)
 	struct auc_offer o;
 
 	(void)state;
-	sell_behind(a);
+	sell_behind(a, WAITS);
 	v = view_of(a, 1);
 	memcpy(specs, world_servers, sizeof(specs));
 	for (unsigned i = 0; i < 6; i++)
@@ -652,6 +688,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_go_on_not, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_rearrange, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_rearrange_limits, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_rearrange_not, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_move_on, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_later, world_setup, world_teardown),
