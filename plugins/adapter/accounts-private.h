@@ -43,6 +43,9 @@ struct auc_account_assoc {
 	char *account, *partition;
 	struct auc_account_limits limits;
 	uint32_t used, minutes;
+	uint32_t *qos; /* that it may have, by number; none: not known */
+	unsigned nqos;
+	double fairshare;
 	struct auc_tres_limits tres;
 };
 
@@ -61,6 +64,7 @@ struct auc_account_qos {
 	uint32_t used, minutes;
 	bool over_partition; /* it goes before a partition's own */
 	bool needs_reservation;
+	double threshold; /* the fairshare without which Slurm holds its jobs; < 0: none */
 	struct auc_account_use *uses; /* of users, then of accounts */
 	unsigned nusers, nuses;
 	struct auc_tres_limits tres;
@@ -73,6 +77,8 @@ struct auc_accounts {
 	unsigned nqos;
 	uint32_t *uids;
 	unsigned nuids;
+	uint32_t *operators; /* users that Slurm gives any QOS */
+	unsigned noperators;
 	char **tres; /* the names of all, as Slurm has them, and "job" */
 	unsigned ntres;
 	bool limits_tres; /* some association or QOS does */

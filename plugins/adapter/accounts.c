@@ -1,6 +1,7 @@
 /* accounts.c - see accounts.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +14,12 @@ struct seen {
 	bool max, group, account;
 };
 
+static bool may_have(const struct auc_account_assoc *s, const struct auc_account_qos *q);
+static bool is_operator(const struct auc_accounts *a, uint32_t uid);
+static bool is_below(const struct auc_accounts *a, const struct auc_account_assoc *s,
+		     const char *qos, const char *partition_qos, char *why, size_t size);
+static bool copy_operators(struct auc_accounts *a, auc_list_t list);
+static bool copy_ids(struct auc_account_assoc *s, auc_list_t list);
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list);
 static bool copy_qos(struct auc_accounts *a, auc_list_t list);
 static bool copy_uses(struct auc_account_qos *q, auc_list_t users, auc_list_t accounts);
@@ -26,11 +33,14 @@ static unsigned first_of(const struct auc_accounts *a, uint32_t uid);
 static const struct auc_account_assoc *account_called(const struct auc_accounts *a,
 						      const char *account);
 static const struct auc_account_qos *qos_called(const struct auc_accounts *a, const char *name);
-static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
+static void lower_by_qos(uint32_t *room, char name[AUC_LIMIT_NAME], const struct auc_account_qos *q,
 			 uint32_t uid, const char *account, bool shared, struct seen *seen);
 static bool is_limit(uint32_t n);
-static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
-		  const char *text);
+static bool lower(uint32_t *room, uint32_t limit, uint32_t used);
+static void name_of_qos(char name[AUC_LIMIT_NAME], const char *limit,
+			const struct auc_account_qos *q);
+static void name_of_assoc(char name[AUC_LIMIT_NAME], const char *limit,
+			  const struct auc_account_assoc *s);
 
 enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_accounts **accounts,
 				struct auc_err *err)
@@ -41,7 +51,7 @@ enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_acco
 	if (a)
 		a->read_at = auc_clock_wall();
 	if (!a || !auc_accounts_copy_names(a, msg) || !copy_assocs(a, msg->assoc_list) ||
-	    !copy_qos(a, msg->qos_list)) {
+	    !copy_qos(a, msg->qos_list) || !copy_operators(a, msg->user_list)) {
 		auc_accounts_free(a);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for accounts");
 	}
@@ -67,6 +77,7 @@ void auc_accounts_free(struct auc_accounts *a)
 	for (unsigned i = 0; i < a->nassocs; i++) {
 		free(a->assocs[i].account);
 		free(a->assocs[i].partition);
+		free(a->assocs[i].qos);
 	}
 	for (unsigned i = 0; i < a->nqos; i++) {
 		for (unsigned k = 0; k < a->qos[i].nuses; k++)
@@ -77,6 +88,7 @@ void auc_accounts_free(struct auc_accounts *a)
 	free(a->assocs);
 	free(a->qos);
 	free(a->uids);
+	free(a->operators);
 	free(a);
 }
 
@@ -115,11 +127,64 @@ bool auc_accounts_lacks(const struct auc_accounts *a, uint32_t uid, const char *
 	       !auc_accounts_assoc_of(a, uid, account, partition);
 }
 
-bool auc_accounts_needs_reservation(const struct auc_accounts *a, const char *qos)
+bool auc_accounts_bars_qos(const struct auc_accounts *a, uint32_t uid, uint32_t submit_uid,
+			   const char *account, const char *partition, const char *qos,
+			   const char *partition_qos, char *why, size_t size)
 {
-	const struct auc_account_qos *q = qos_called(a, qos);
+	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
+	const char *name = auc_accounts_qos(a, uid, account, partition, qos);
+	const struct auc_account_qos *q = qos_called(a, name);
+	bool enforced = slurm_conf.accounting_storage_enforce & AUC_ENFORCE_QOS;
 
-	return q && q->needs_reservation;
+	if (a && a->nqos && name && !q)
+		snprintf(why, size, "there is no QOS %.64s", name);
+	else if (enforced && q && s && !may_have(s, q) && !is_operator(a, submit_uid))
+		snprintf(why, size, "your association in %.64s may not have QOS %.64s",
+			 s->account ? s->account : "(unknown)", name);
+	else if (enforced && q && q->needs_reservation)
+		snprintf(why, size, "QOS %.64s is for jobs in a reservation only", name);
+	else
+		return s && is_below(a, s, name, partition_qos, why, size);
+	return true;
+}
+
+static bool may_have(const struct auc_account_assoc *s, const struct auc_account_qos *q)
+{
+	for (unsigned i = 0; i < s->nqos; i++)
+		if (s->qos[i] == q->id)
+			return true;
+	return !s->nqos;
+}
+
+static bool is_operator(const struct auc_accounts *a, uint32_t uid)
+{
+	for (unsigned i = 0; i < a->noperators; i++)
+		if (a->operators[i] == uid)
+			return true;
+	return uid == 0 || uid == slurm_conf.slurm_user_id;
+}
+
+/* The fairshare that Slurm compares is that of the tree; priority/basic knows none. */
+static bool is_below(const struct auc_accounts *a, const struct auc_account_assoc *s,
+		     const char *qos, const char *partition_qos, char *why, size_t size)
+{
+	const char *type = slurm_conf.priority_type;
+	bool factors = type && strstr(type, "multifactor");
+	const struct auc_account_qos *q[2];
+	double fairshare = factors ? s->fairshare : 0;
+
+	auc_accounts_in_order(a, qos, partition_qos, q);
+	if (q[0] && q[0]->threshold < 0)
+		q[0] = q[1];
+	if (!(slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) || !q[0] ||
+	    fairshare >= q[0]->threshold ||
+	    (factors && !(slurm_conf.priority_flags & PRIORITY_FLAGS_FAIR_TREE)))
+		return false;
+	snprintf(why, size,
+		 "UsageThreshold of QOS %.64s is %.15g, and the fairshare of your association in "
+		 "%.64s is %.3g",
+		 q[0]->name, q[0]->threshold, s->account ? s->account : "(unknown)", fairshare);
+	return true;
 }
 
 bool auc_accounts_within(const struct auc_accounts *a, const char *account, const char *other)
@@ -187,22 +252,22 @@ const uint32_t *auc_accounts_users(const struct auc_accounts *a, unsigned *n)
 
 uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const char *account,
 			   const char *partition, const char *qos, const char *partition_qos,
-			   bool shared, const char **name)
+			   bool shared, char name[AUC_LIMIT_NAME])
 {
 	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
 	const struct auc_account_qos *q[2];
 	uint32_t room = UINT32_MAX;
 	struct seen seen = {0};
 
-	*name = NULL;
+	*name = '\0';
 	auc_accounts_in_order(a, qos, partition_qos, q);
 	for (unsigned i = 0; i < 2 && q[i]; i++)
 		lower_by_qos(&room, name, q[i], uid, s ? s->account : NULL, shared, &seen);
-	if (s && !seen.max && !shared)
-		lower(&room, name, s->limits.max, s->used, "MaxSubmitJobs");
+	if (s && !seen.max && !shared && lower(&room, s->limits.max, s->used))
+		name_of_assoc(name, "MaxSubmitJobs", s);
 	for (unsigned depth = 0; s && shared && depth < AUC_ACCOUNTS_DEPTH; depth++) {
-		if (!seen.group)
-			lower(&room, name, s->limits.group, s->used, "GrpSubmitJobs");
+		if (!seen.group && lower(&room, s->limits.group, s->used))
+			name_of_assoc(name, "GrpSubmitJobs", s);
 		s = auc_accounts_assoc_by_id(a, s->parent);
 	}
 	return room;
@@ -210,22 +275,22 @@ uint32_t auc_accounts_room(const struct auc_accounts *a, uint32_t uid, const cha
 
 uint32_t auc_accounts_minutes(const struct auc_accounts *a, uint32_t uid, const char *account,
 			      const char *partition, const char *qos, const char *partition_qos,
-			      const char **name)
+			      char name[AUC_LIMIT_NAME])
 {
 	const struct auc_account_assoc *s = auc_accounts_assoc_of(a, uid, account, partition);
 	const struct auc_account_qos *q[2];
 
-	*name = NULL;
+	*name = '\0';
 	auc_accounts_in_order(a, qos, partition_qos, q);
 	for (unsigned i = 0; i < 2 && q[i]; i++) {
 		if (!is_limit(q[i]->minutes))
 			continue;
-		*name = "MaxWallDurationPerJob of the QOS";
+		name_of_qos(name, "MaxWallDurationPerJob", q[i]);
 		return q[i]->minutes;
 	}
 	if (!s || !is_limit(s->minutes))
 		return UINT32_MAX;
-	*name = "MaxWall";
+	name_of_assoc(name, "MaxWall", s);
 	return s->minutes;
 }
 
@@ -243,7 +308,7 @@ void auc_accounts_in_order(const struct auc_accounts *a, const char *qos, const 
 		found[1] = NULL;
 }
 
-static void lower_by_qos(uint32_t *room, const char **name, const struct auc_account_qos *q,
+static void lower_by_qos(uint32_t *room, char name[AUC_LIMIT_NAME], const struct auc_account_qos *q,
 			 uint32_t uid, const char *account, bool shared, struct seen *seen)
 {
 	uint32_t user = 0, in_account = 0;
@@ -256,15 +321,50 @@ static void lower_by_qos(uint32_t *room, const char **name, const struct auc_acc
 		if (i >= q->nusers && account && u->account && !strcmp(u->account, account))
 			in_account = u->used;
 	}
-	if (!seen->max && !shared)
-		lower(room, name, q->limits.max, user, "MaxSubmitJobsPerUser");
-	if (!seen->group && shared)
-		lower(room, name, q->limits.group, q->used, "GrpSubmitJobs of the QOS");
-	if (!seen->account && shared)
-		lower(room, name, q->max_account, in_account, "MaxSubmitJobsPerAccount");
+	if (!seen->max && !shared && lower(room, q->limits.max, user))
+		name_of_qos(name, "MaxSubmitJobsPerUser", q);
+	if (!seen->group && shared && lower(room, q->limits.group, q->used))
+		name_of_qos(name, "GrpSubmitJobs", q);
+	if (!seen->account && shared && lower(room, q->max_account, in_account))
+		name_of_qos(name, "MaxSubmitJobsPerAccount", q);
 	seen->max |= is_limit(q->limits.max);
 	seen->group |= is_limit(q->limits.group);
 	seen->account |= is_limit(q->max_account);
+}
+
+static bool copy_operators(struct auc_accounts *a, auc_list_t list)
+{
+	slurmdb_user_rec_t *r;
+	auc_list_itr_t it;
+
+	a->operators = calloc(count(list) + 1, sizeof(*a->operators));
+	if (!a->operators || !list)
+		return a->operators;
+	it = slurm_list_iterator_create(list);
+	while ((r = slurm_list_next(it)))
+		if (r->admin_level >= SLURMDB_ADMIN_OPERATOR)
+			a->operators[a->noperators++] = r->uid;
+	slurm_list_iterator_destroy(it);
+	return true;
+}
+
+/* LIST has numbers as texts. */
+static bool copy_ids(struct auc_account_assoc *s, auc_list_t list)
+{
+	auc_list_itr_t it;
+	const char *text;
+
+	if (s->uid == NO_VAL || !count(list))
+		return true;
+	s->qos = calloc(count(list), sizeof(*s->qos));
+	if (!s->qos)
+		return false;
+	it = slurm_list_iterator_create(list);
+	while ((text = slurm_list_next(it)))
+		if (*text)
+			s->qos[s->nqos++] = (uint32_t)strtoul(text, NULL, 10);
+	slurm_list_iterator_destroy(it);
+	return true;
 }
 
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
@@ -289,9 +389,12 @@ static bool copy_assocs(struct auc_accounts *a, auc_list_t list)
 			.limits = {.max = r->max_submit_jobs, .group = r->grp_submit_jobs},
 			.minutes = r->max_wall_pj,
 		};
-		if (r->usage)
+		if (r->usage) {
 			s->used = r->usage->used_submit_jobs;
-		good = copy_text(&s->account, r->acct) && copy_text(&s->partition, r->partition) &&
+			s->fairshare = r->usage->fs_factor;
+		}
+		good = copy_ids(s, r->qos_list) && copy_text(&s->account, r->acct) &&
+		       copy_text(&s->partition, r->partition) &&
 		       auc_accounts_copy_assoc_tres(a, s, r);
 	}
 	slurm_list_iterator_destroy(it);
@@ -318,7 +421,10 @@ static bool copy_qos(struct auc_accounts *a, auc_list_t list)
 			.minutes = r->max_wall_pj,
 			.over_partition = r->flags & QOS_FLAG_OVER_PART_QOS,
 			.needs_reservation = r->flags & QOS_FLAG_REQ_RESV,
+			.threshold = -1,
 		};
+		if (r->flags & QOS_FLAG_ENFORCE_USAGE_THRES && r->usage_thres < NO_VAL)
+			q->threshold = r->usage_thres;
 		good = copy_text(&q->name, r->name) && auc_accounts_copy_qos_tres(a, q, r);
 		if (!r->usage)
 			continue;
@@ -456,13 +562,27 @@ static bool is_limit(uint32_t n)
 	return n != NO_VAL && n != INFINITE;
 }
 
-static void lower(uint32_t *room, const char **name, uint32_t limit, uint32_t used,
-		  const char *text)
+/* True if *ROOM has become less by it. */
+static bool lower(uint32_t *room, uint32_t limit, uint32_t used)
 {
 	uint32_t left = used < limit ? limit - used : 0;
 
 	if (!is_limit(limit) || left >= *room)
-		return;
+		return false;
 	*room = left;
-	*name = text;
+	return true;
+}
+
+static void name_of_qos(char name[AUC_LIMIT_NAME], const char *limit,
+			const struct auc_account_qos *q)
+{
+	snprintf(name, AUC_LIMIT_NAME, "%s of QOS %s", limit, q->name ? q->name : "(unknown)");
+}
+
+static void name_of_assoc(char name[AUC_LIMIT_NAME], const char *limit,
+			  const struct auc_account_assoc *s)
+{
+	snprintf(name, AUC_LIMIT_NAME, "%s of %s %s", limit,
+		 s->uid == NO_VAL ? "account" : "your association in",
+		 s->account ? s->account : "(unknown)");
 }

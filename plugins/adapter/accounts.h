@@ -33,8 +33,14 @@ const char *auc_accounts_qos(const struct auc_accounts *accounts, uint32_t uid, 
 /* True if UID has associations, and none in ACCOUNT (NULL: the default) for PARTITION. */
 bool auc_accounts_lacks(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			const char *partition);
-/* True if jobs of QOS (NULL: none) have to be in a reservation. */
-bool auc_accounts_needs_reservation(const struct auc_accounts *accounts, const char *qos);
+/*
+ * True if Slurm would refuse the job of UID in ACCOUNT (NULL: in none) and PARTITION, which has
+ * PARTITION_QOS of its own (NULL: none), that names QOS (NULL, "": none, so it has the default), or
+ * never start it, for its QOS; WHY (SIZE bytes) says why. SUBMIT_UID submits it.
+ */
+bool auc_accounts_bars_qos(const struct auc_accounts *accounts, uint32_t uid, uint32_t submit_uid,
+			   const char *account, const char *partition, const char *qos,
+			   const char *partition_qos, char *why, size_t size);
 /* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);
@@ -56,16 +62,17 @@ const uint32_t *auc_accounts_users(const struct auc_accounts *accounts, unsigned
  * How many jobs more a user may have, running and waiting, by limits that only the user's jobs
  * count against or, if SHARED, by those that others' jobs count against, too. By the limits of
  * PARTITION_QOS (NULL: it has none), of the job's QOS and of the association (Max and Grp), the
- * first that is set in this order, as in Slurm. UINT32_MAX: no limit. *NAME gets the limit's,
- * static; NULL: none.
+ * first that is set in this order, as in Slurm. UINT32_MAX: no limit. NAME: which limit and whose,
+ * "GrpSubmitJobs of account lab"; "": none.
  */
+#define AUC_LIMIT_NAME (64 + AUC_NAME_MAX)
 uint32_t auc_accounts_room(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			   const char *partition, const char *qos, const char *partition_qos,
-			   bool shared, const char **name);
+			   bool shared, char name[AUC_LIMIT_NAME]);
 /* The longest that a job may take, likewise. */
 uint32_t auc_accounts_minutes(const struct auc_accounts *accounts, uint32_t uid,
 			      const char *account, const char *partition, const char *qos,
-			      const char *partition_qos, const char **name);
+			      const char *partition_qos, char name[AUC_LIMIT_NAME]);
 
 /* A partition that is sold, and the QOS that it has of its own; NULL: none. */
 struct auc_partition_qos {

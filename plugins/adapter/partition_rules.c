@@ -389,11 +389,9 @@ static bool allows_qos(const struct auc_rule *r, const struct auc_asker *who, ch
 		snprintf(why, size, "AllowQos=%.128s, not %.64s", r->qos, qos ? qos : "(unknown)");
 	else if (r->no_qos && qos && listed(r->no_qos, qos))
 		snprintf(why, size, "DenyQos=%.128s", r->no_qos);
-	else if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_QOS &&
-		 auc_accounts_needs_reservation(who->accounts, qos))
-		snprintf(why, size, "QOS %.64s is for jobs in a reservation only", qos);
 	else
-		return true;
+		return !auc_accounts_bars_qos(who->accounts, who->uid, who->submit_uid, account,
+					      r->name, who->qos, r->own_qos, why, size);
 	return false;
 }
 

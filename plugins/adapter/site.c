@@ -600,10 +600,11 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 	const char *account = auc_accounts_account(a, uid, desc->account);
 	const char *qos = auc_accounts_qos(a, uid, account, partition, desc->qos);
 	const struct auc_rule *rule = auc_rules_find(site.rules, partition);
-	const char *own = rule ? rule->own_qos : NULL, *name;
+	const char *own = rule ? rule->own_qos : NULL;
+	char name[AUC_LIMIT_NAME];
 
-	room = auc_accounts_minutes(a, uid, account, partition, qos, own, &name);
-	if (name && minutes > room)
+	room = auc_accounts_minutes(a, uid, account, partition, qos, own, name);
+	if (minutes > room)
 		return auc_err_set(err, AUC_EFULL,
 				   "refused: in the best schedule a job takes %u minutes, and %s "
 				   "is %u; bid for less work, or for more workers",
@@ -611,8 +612,8 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 	for (int shared = 0; shared < 2; shared++) {
 		unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, shared);
 
-		room = auc_accounts_room(a, uid, account, partition, qos, own, shared, &name);
-		if (name && (uint64_t)need + others > room)
+		room = auc_accounts_room(a, uid, account, partition, qos, own, shared, name);
+		if (*name && (uint64_t)need + others > room)
 			return auc_err_set(
 				err, AUC_EFULL,
 				"refused: %s %u jobs%s; %s allows %u more, and bids of the last "

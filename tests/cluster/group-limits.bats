@@ -91,11 +91,11 @@ says()
 
 @test "GrpSubmitJobs: two users in one second do not both take the last room, and each task of an array is a job" {
 	as root sacctmgr -i modify account training set grpsubmitjobs=2
-	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs allows 2 more' "${gpu[@]}" -a 1-9
+	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs of account training allows 2 more' "${gpu[@]}" -a 1-9
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	run ! as bob sbatch "${gpu[@]}" --wrap true
-	[[ $output == *'GrpSubmitJobs allows '* ]] || { echo "$output" >&2; return 1; }
+	[[ $output == *'GrpSubmitJobs of account training allows '* ]] || { echo "$output" >&2; return 1; }
 }
 
 @test "GrpJobs: what is put off comes when the others of the account are through, not beside them" {

@@ -36,22 +36,22 @@ said_to()
 
 @test "MaxSubmitJobs: a plan of more nodes is refused, one of fewer is sold" {
 	as root sacctmgr -i modify user alice set maxsubmitjobs=1
-	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"refused: the best schedule is "*" jobs at once"*"MaxSubmitJobs allows 1 more"* ]]'
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"refused: the best schedule is "*" jobs at once"*"MaxSubmitJobs of your association in training allows 1 more"* ]]'
 	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
-	[[ $output == *'MaxSubmitJobs allows 1 more'* ]]
-	[[ $(as alice sbid why) == *'MaxSubmitJobs allows 1 more'* ]]
+	[[ $output == *'MaxSubmitJobs of your association in training allows 1 more'* ]]
+	[[ $(as alice sbid why) == *'MaxSubmitJobs of your association in training allows 1 more'* ]]
 	# No lien is left of it, and others are not concerned.
 	wait_until 30 status_is .totals.liens 0
 	[[ $(said_to bob $(wide_bid 1000)) == *'would be accepted'* ]]
 	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 60')
 	wait_until 30 eval 'receipt_state_is "$job" sold || receipt_state_is "$job" running'
 	# Now there is one.
-	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 1)"') == *"MaxSubmitJobs allows 0 more"* ]]'
+	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 1)"') == *"MaxSubmitJobs of your association in training allows 0 more"* ]]'
 }
 
 @test "two bids in one second: the second counts what the first bought" {
 	as root sacctmgr -i modify user alice set maxsubmitjobs=2
-	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxSubmitJobs allows 2 more"* ]]'
+	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxSubmitJobs of your association in training allows 2 more"* ]]'
 	as root sacctmgr -i modify user alice set maxsubmitjobs=3
 	wait_until 30 eval 'first=$(submit alice '"$(wide_bid 1000)"' -o /dev/null --wrap "sleep 60")'
 	run ! as alice sbatch $(small_bid 100 1) -o /dev/null --wrap true
@@ -71,21 +71,34 @@ said_to()
 
 @test "the limits of a QOS hold for jobs in it" {
 	as root sacctmgr -i modify qos gold set maxsubmitjobsperuser=1
-	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser allows 1 more"* ]]'
+	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser of QOS gold allows 1 more"* ]]'
 	[[ $(said_to alice $(wide_bid 1000)) == *'would be accepted'* ]]
+}
+
+@test "a QOS that there is not, that the user may not have, or that wants more fairshare" {
+	[[ $(said_to alice --qos=nosuch $(small_bid 100 1)) == *'there is no QOS nosuch'* ]]
+	[[ $(said_to bob --qos=gold $(small_bid 100 1)) == *'your association in training may not have QOS gold'* ]]
+	# As Slurm would.
+	run ! as bob sbatch -p main --qos=gold -o /dev/null --wrap true
+	run ! as bob sbatch -p main --qos=nosuch -o /dev/null --wrap true
+	[[ $(said_to alice --qos=gold $(small_bid 100 1)) == *'would be accepted'* ]]
+	as root sacctmgr -i modify qos gold set flags=EnforceUsageThreshold usagethreshold=0.5
+	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(small_bid 100 1)"') == *"UsageThreshold of QOS gold is 0.5, and the fairshare of your association in training is "* ]]'
+	as root sacctmgr -i modify qos gold set flags-=EnforceUsageThreshold usagethreshold=-1
+	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(small_bid 100 1)"') == *"would be accepted"* ]]'
 }
 
 @test "MaxWall, and the limits of a partition's own QOS" {
 	as root sacctmgr -i modify user alice set maxwall=1
-	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 9)"') == *"refused: in the best schedule a job takes 2 minutes, and MaxWall is 1"* ]]'
+	wait_until 30 eval '[[ $(said_to alice '"$(small_bid 100 9)"') == *"refused: in the best schedule a job takes 2 minutes, and MaxWall of your association in training is 1"* ]]'
 	[[ $(said_to alice $(small_bid 100 5)) == *'would be accepted'* ]]
 	[[ $(said_to bob $(small_bid 100 9)) == *'would be accepted'* ]]
 	as root sacctmgr -i modify user alice set maxwall=-1
 	as root sacctmgr -i add qos narrow
 	as root sacctmgr -i modify qos narrow set maxsubmitjobsperuser=1 maxwall=1
 	wait_until 30 eval 'scontrol update partitionname=edge qos=narrow'
-	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser allows 1 more"* ]]'
-	wait_until 30 eval '[[ $(said_to bob '"$(small_bid 100 9)"') == *"MaxWallDurationPerJob of the QOS is 1"* ]]'
+	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"MaxSubmitJobsPerUser of QOS narrow allows 1 more"* ]]'
+	wait_until 30 eval '[[ $(said_to bob '"$(small_bid 100 9)"') == *"MaxWallDurationPerJob of QOS narrow is 1"* ]]'
 	scontrol update partitionname=edge qos=
 	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"would be accepted"* ]]'
 }

@@ -89,7 +89,8 @@ enum auc_code auc_rpc_load_topology(char **text, struct auc_err *err)
 enum auc_code auc_rpc_load_accounts(assoc_mgr_info_msg_t **msg, struct auc_err *err)
 {
 	assoc_mgr_info_request_msg_t ask = {.flags = ASSOC_MGR_INFO_FLAG_ASSOC |
-						     ASSOC_MGR_INFO_FLAG_QOS};
+						     ASSOC_MGR_INFO_FLAG_QOS |
+						     ASSOC_MGR_INFO_FLAG_USERS};
 
 	*msg = NULL;
 	errno = 0;

@@ -373,14 +373,11 @@ static void test_qos_lists(void **state)
 static uint32_t room(const struct auc_accounts *a, uint32_t uid, const char *account,
 		     const char *qos, const char *limit)
 {
-	const char *name;
+	char name[AUC_LIMIT_NAME];
 	bool shared = limit && !strncmp(limit, "Grp", 3);
-	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, NULL, shared, &name);
+	uint32_t n = auc_accounts_room(a, uid, account, "edge", qos, NULL, shared, name);
 
-	if (limit)
-		assert_string_equal(name, limit);
-	else
-		assert_null(name);
+	assert_string_equal(name, limit ? limit : "");
 	return n;
 }
 
@@ -389,12 +386,13 @@ static void test_room(void **state)
 	struct auc_accounts *a = accounts(5);
 
 	(void)state;
-	assert_int_equal(room(a, 2001, NULL, "normal", "MaxSubmitJobs"), 2);
+	assert_int_equal(room(a, 2001, NULL, "normal", "MaxSubmitJobs of your association in lab"),
+			 2);
 	/* The account above has 3 of 10. */
-	assert_int_equal(room(a, 2002, "other", "normal", "GrpSubmitJobs"), 7);
+	assert_int_equal(room(a, 2002, "other", "normal", "GrpSubmitJobs of account other"), 7);
 	/* What a QOS limits, the association does not. */
-	assert_int_equal(room(a, 2002, "other", "gold", "MaxSubmitJobsPerUser"), 4);
-	assert_int_equal(room(a, 2001, NULL, "gold", "MaxSubmitJobsPerUser"), 6);
+	assert_int_equal(room(a, 2002, "other", "gold", "MaxSubmitJobsPerUser of QOS gold"), 4);
+	assert_int_equal(room(a, 2001, NULL, "gold", "MaxSubmitJobsPerUser of QOS gold"), 6);
 	/* Nothing is known of them. */
 	assert_true(room(a, 2003, NULL, "normal", NULL) == UINT32_MAX);
 	assert_true(room(NULL, 2001, NULL, NULL, NULL) == UINT32_MAX);
@@ -406,33 +404,41 @@ static void test_limits_of_a_partitions_qos(void **state)
 	static const struct {
 		const char *qos, *own, *limit;
 		uint32_t jobs, minutes;
+		const char *wall;
 	} cases[] = {
 		/* The association's, then the partition's before the job's, unless that goes over
 		   it. */
-		{"normal", NULL, "MaxSubmitJobs", 2, 90},
-		{"normal", "own", "MaxSubmitJobsPerUser", 1, 30},
-		{"gold", "own", "MaxSubmitJobsPerUser", 1, 30},
-		{"gold", NULL, "MaxSubmitJobsPerUser", 6, 90},
-		{"over", "own", "MaxSubmitJobsPerUser", 9, 50},
-		{"own", "own", "MaxSubmitJobsPerUser", 1, 30},
-		{NULL, "nobody knows it", "MaxSubmitJobs", 2, 90},
+		{"normal", NULL, "MaxSubmitJobs of your association in lab", 2, 90,
+		 "MaxWall of your association in lab"},
+		{"normal", "own", "MaxSubmitJobsPerUser of QOS own", 1, 30,
+		 "MaxWallDurationPerJob of QOS own"},
+		{"gold", "own", "MaxSubmitJobsPerUser of QOS own", 1, 30,
+		 "MaxWallDurationPerJob of QOS own"},
+		{"gold", NULL, "MaxSubmitJobsPerUser of QOS gold", 6, 90,
+		 "MaxWall of your association in lab"},
+		{"over", "own", "MaxSubmitJobsPerUser of QOS over", 9, 50,
+		 "MaxWallDurationPerJob of QOS over"},
+		{"own", "own", "MaxSubmitJobsPerUser of QOS own", 1, 30,
+		 "MaxWallDurationPerJob of QOS own"},
+		{NULL, "nobody knows it", "MaxSubmitJobs of your association in lab", 2, 90,
+		 "MaxWall of your association in lab"},
 	};
 	struct auc_accounts *a = accounts(5);
-	const char *name;
+	char name[AUC_LIMIT_NAME];
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(auc_accounts_room(a, 2001, NULL, "edge", cases[i].qos,
-						   cases[i].own, false, &name),
+						   cases[i].own, false, name),
 				 cases[i].jobs);
 		assert_string_equal(name, cases[i].limit);
 		assert_int_equal(auc_accounts_minutes(a, 2001, NULL, "edge", cases[i].qos,
-						      cases[i].own, &name),
+						      cases[i].own, name),
 				 cases[i].minutes);
-		assert_non_null(name);
+		assert_string_equal(name, cases[i].wall);
 	}
-	assert_true(auc_accounts_minutes(a, 2002, NULL, "edge", "gold", NULL, &name) == UINT32_MAX);
-	assert_null(name);
+	assert_true(auc_accounts_minutes(a, 2002, NULL, "edge", "gold", NULL, name) == UINT32_MAX);
+	assert_string_equal(name, "");
 	auc_accounts_free(a);
 }
 
