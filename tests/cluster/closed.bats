@@ -158,6 +158,32 @@ fill()
 	[ "$(jq .ready "$SANDBOX_DIR/run/auction.json")" = true ]
 }
 
+# What an editor, a package or a copy by root leaves behind. slurmctld runs as SlurmUser, who is not root.
+@test "an auction.conf that slurmctld may not read, that is empty or not there: closed, and open again" {
+	conf=$SANDBOX_DIR/etc/auction.conf
+	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
+	[ "$(stat -c %U "/proc/$(cat "$SANDBOX_DIR/run/slurmctld.pid")")" = slurm ]
+	for how in unreadable empty missing; do
+		case $how in
+		unreadable) chown root: "$conf"; chmod 600 "$conf"; said='auction.conf: Permission denied' ;;
+		empty) chmod 644 "$conf"; : > "$conf"; said='no line PartitionName=' ;;
+		missing) rm "$conf"; said='auction.conf: No such file or directory' ;;
+		esac
+		sandbox restart slurmctld
+		wait_until 30 closed_says "$said"
+		echo "$how: $(status .reason)"
+		run ! as alice sbatch $(small_bid 100 1) --wrap true
+		echo "$output"
+		[[ $output == *"no bids and no jobs in the auction's partitions now"* || $output == *"no bids are taken now"* ]]
+		run ! as alice sbatch -p edge --wrap true
+		as alice scancel "$(submit alice -p main -o /dev/null --wrap true)"
+		cp "$BATS_TEST_TMPDIR/auction.conf" "$conf"
+		chmod 644 "$conf"
+		scontrol reconfigure
+		wait_until 30 auction_open
+	done
+}
+
 @test "slurmctld is stopped: closed" {
 	sandbox stop slurmctld
 	closed_says 'stopped'
