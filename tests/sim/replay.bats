@@ -38,6 +38,9 @@ days()
 	jq -e '[.rows[] | .utilisation > 0 and .utilisation <= 1] | all' r.json
 	# the same again
 	"$sim" replay -n nodes log --json slot_seconds=1800 2> /dev/null | cmp - r.json
+	# and on one processor
+	first=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
+	taskset -c "$first" "$sim" replay -n nodes log --json slot_seconds=1800 2> /dev/null | cmp - r.json
 }
 
 @test "the advice follows from the numbers: no shortage, the queue is better, the auction is better" {

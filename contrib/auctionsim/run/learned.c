@@ -2,6 +2,9 @@
 #include "config.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +32,14 @@
 static const struct auc_guard_choice cold = {AUC_TARIFF_LEARNED, {AUC_PRICE_FORM_MIXED, 1}, true};
 
 #define CANDIDATES_MAX 64 /* as many as the guard looks at, and more */
+#define THREADS_MAX    32 /* as many days as a past may have */
+
+/* A day of the past as it would have been. */
+struct look {
+	double worth, kept;
+	enum auc_code rc;
+	struct auc_err err;
+};
 
 struct past {
 	const struct auc_policy *policy;
@@ -38,7 +49,10 @@ struct past {
 	struct scenario **days;
 	struct teacher **teachers; /* by day: what the others teach */
 	/* What users would have kept on all days, value less payment, by what was replayed. */
-	unsigned nkept, looks;
+	unsigned nkept;
+	struct look *looks; /* by day, at the prices of CHOICE */
+	const struct auc_guard_choice *choice;
+	atomic_uint next, done; /* days that a thread has taken; of all choices, days looked at */
 	struct kept {
 		struct auc_guard_choice choice;
 		double sum;
@@ -52,6 +66,10 @@ static enum auc_code learn(struct scenario *s, struct past *p, char **chosen, st
 static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct auc_err *err);
 static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, unsigned day,
 			      double *worth, struct auc_err *err);
+static void look_at_all(struct past *p, const struct auc_guard_choice *choice);
+static void *look_at_some(void *arg);
+static void look_at(struct past *p, unsigned day);
+static unsigned processors(void);
 static double *kept_of(struct past *p, const struct auc_guard_choice *choice);
 static enum auc_code take(struct scenario *s, const struct past *p,
 			  const struct auc_guard_choice *c, struct auc_err *err);
@@ -121,6 +139,7 @@ enum auc_code learned_prices(struct scenario *s, const char *mode, const char *p
 		teacher_destroy(p.teachers[i]);
 	free(p.days);
 	free(p.teachers);
+	free(p.looks);
 	return rc;
 }
 
@@ -285,10 +304,13 @@ static enum auc_code guard(struct past *p, struct auc_guard_verdict *v, struct a
 	enum auc_code rc = AUC_OK;
 
 	p->teachers = calloc(p->n + 1, sizeof(struct teacher *));
-	if (!p->teachers)
+	p->looks = calloc(p->n + 1, sizeof(*p->looks));
+	if (!p->teachers || !p->looks)
 		return auc_err_set(err, AUC_ENOMEM, "--history: no memory");
+	look_at_all(p, NULL);
 	for (unsigned i = 0; i < p->n && rc == AUC_OK; i++)
-		rc = teacher_create(p->days[i], p->policy, p->days, p->n, i, &p->teachers[i], err);
+		if (p->looks[i].rc != AUC_OK)
+			rc = auc_err_set(err, p->looks[i].rc, "%s", p->looks[i].err.text);
 	return rc == AUC_OK ? auc_guard_choose(p->n, p->flat, rehearse, p, v, err) : rc;
 }
 
@@ -296,12 +318,61 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 			      double *worth, struct auc_err *err)
 {
 	struct past *p = arg;
-	struct scenario *day = p->days[i];
-	struct result result = {0};
-	enum auc_code rc;
+	const struct look *l = &p->looks[i];
 
-	progress_say("prices from the days before, looks at them");
-	progress_count(++p->looks, 0);
+	if (!i) /* days come in their order */
+		look_at_all(p, choice);
+	if (l->rc != AUC_OK)
+		return auc_err_set(err, l->rc, "%s", l->err.text);
+	*worth = l->worth;
+	*kept_of(p, choice) += l->kept;
+	return AUC_OK;
+}
+
+/* All days, sold by CHOICE, or taught (NULL): they do not depend on each other, so on as many
+ * processors as there are, with the same results. */
+static void look_at_all(struct past *p, const struct auc_guard_choice *choice)
+{
+	unsigned most = processors(), n = 0;
+	pthread_t threads[THREADS_MAX];
+
+	progress_say("prices from the days before%s", choice ? ", looks at them" : "");
+	progress_count(atomic_load(&p->done), 0);
+	p->choice = choice;
+	atomic_store(&p->next, 0);
+	while (n + 1 < most && n + 1 < p->n && n < THREADS_MAX &&
+	       !pthread_create(&threads[n], NULL, look_at_some, p))
+		n++;
+	look_at_some(p);
+	while (n > 0)
+		pthread_join(threads[--n], NULL);
+}
+
+static void *look_at_some(void *arg)
+{
+	struct past *p = arg;
+	unsigned i;
+
+	while ((i = atomic_fetch_add(&p->next, 1)) < p->n) {
+		look_at(p, i);
+		if (p->choice)
+			progress_count(atomic_fetch_add(&p->done, 1) + 1, 0);
+	}
+	return NULL;
+}
+
+static void look_at(struct past *p, unsigned i)
+{
+	const struct auc_guard_choice *choice = p->choice;
+	struct scenario *day = p->days[i];
+	struct look *l = &p->looks[i];
+	struct result result = {0};
+
+	*l = (struct look){0};
+	if (!choice) {
+		l->rc = teacher_create(day, p->policy, p->days, p->n, i, &p->teachers[i], &l->err);
+		return;
+	}
 	day->teacher = p->teachers[i];
 	day->stays = true; /* as where slurmctld looks at its past (fit.c) */
 	if (choice->kind == AUC_TARIFF_NONE)
@@ -310,14 +381,19 @@ static enum auc_code rehearse(void *arg, const struct auc_guard_choice *choice, 
 		day->prices = choice->kind == AUC_TARIFF_PUBLISHED ? SCENARIO_PRICES_OFFLINE
 								   : SCENARIO_PRICES_TAUGHT;
 	teacher_choose(p->teachers[i], choice);
-	rc = replay_run(day, p->text, 1, NULL, NULL, &result, err);
-	*worth = (day->has_true_times ? result.realised_welfare : result.welfare) - result.cost;
-	if (rc == AUC_OK)
-		*kept_of(p, choice) += day->has_true_times
-					       ? result.realised_welfare - result.realised_revenue
-					       : result.welfare - result.revenue;
+	l->rc = replay_run(day, p->text, 1, NULL, NULL, &result, &l->err);
+	l->worth = (day->has_true_times ? result.realised_welfare : result.welfare) - result.cost;
+	l->kept = day->has_true_times ? result.realised_welfare - result.realised_revenue
+				      : result.welfare - result.revenue;
 	result_clear(&result);
-	return rc;
+}
+
+/* That this process may run on. */
+static unsigned processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
 }
 
 /* What users would have kept with the prices of CHOICE, so far. */
