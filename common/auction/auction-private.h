@@ -153,10 +153,12 @@ enum auc_code auc_auction_apply_closures(const struct auc_auction *a, struct auc
 /* rebuild.c; both mutexes are held. A market of the configuration and servers there are now.
  * AUC_EFULL: done, but a sale no longer fits. */
 enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_err *err);
-/* A market of A's configuration and servers with whatever the ledger's RECORDS name, booked by
- * nobody. */
+/* A market of A's configuration and servers with whatever the ledger's RECORDS name, and the slots
+ * to LAST (AUC_SLOT_NONE: as many as there are for sale), booked by nobody. */
+#define AUC_SLOT_NONE (INT64_MIN / 2)
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
-				       double now, struct auc_market **market, struct auc_err *err);
+				       auc_slot last, double now, struct auc_market **market,
+				       struct auc_err *err);
 /*
  * prices.c; the lock is held. The tariff by which is sold, NULL if by A->price; what Q's bid says
  * to the next fit, at once ("": it was refused; AGAIN: as one before was) or when there is a job of

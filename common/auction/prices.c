@@ -306,7 +306,8 @@ static enum auc_code lay_out(struct auc_fit_job *j, struct auc_market **market,
 static enum auc_code lay_out_one(const struct auc_auction *a, const struct auc_fit_job *j,
 				 struct auc_market **m, struct auc_err *err)
 {
-	enum auc_code rc = auc_auction_build_market(a, j->sales.list, j->time, m, err);
+	enum auc_code rc =
+		auc_auction_build_market(a, j->sales.list, AUC_SLOT_NONE, j->time, m, err);
 
 	if (rc == AUC_OK)
 		rc = auc_auction_apply_closures(a, *m, err);

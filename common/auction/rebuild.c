@@ -53,6 +53,7 @@ static enum auc_code add_name_of_sale(struct auc_market *m, const char *name, st
 static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *record, bool ps,
 				      struct auc_err *err);
 static auc_slot last_slot_of(struct json_object *records);
+static auc_slot last_slot_sold(const struct auc_ledger *ledger);
 
 enum auc_code auc_auction_set_servers(struct auc_auction *a, const struct auc_server_spec *servers,
 				      unsigned nservers, double now, struct auc_err *err)
@@ -246,7 +247,8 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 	if (rc == AUC_OK && records.missed)
 		rc = auc_auction_no_memory(err);
 	if (rc == AUC_OK)
-		rc = auc_auction_build_market(a, records.list, now, &market, err);
+		rc = auc_auction_build_market(a, records.list, last_slot_sold(a->ledger), now,
+					      &market, err);
 	json_object_put(records.list);
 	if (rc == AUC_OK)
 		rc = auc_auction_apply_closures(a, market, err);
@@ -274,16 +276,18 @@ enum auc_code auc_auction_rebuild(struct auc_auction *a, double now, struct auc_
 }
 
 enum auc_code auc_auction_build_market(const struct auc_auction *a, struct json_object *records,
-				       double now, struct auc_market **market, struct auc_err *err)
+				       auc_slot last, double now, struct auc_market **market,
+				       struct auc_err *err)
 {
 	const struct auc_conf *conf = a->conf;
-	auc_slot first = auc_slot_of(now, conf->slot_seconds), last = last_slot_of(records);
+	auc_slot first = auc_slot_of(now, conf->slot_seconds), of_records = last_slot_of(records);
 	struct auc_price price;
 	unsigned slots = conf->slots;
 	struct auc_market *m;
 	enum auc_code rc;
 
 	/* Slots after a shortened horizon stay as long as somebody owns one. */
+	last = last > of_records ? last : of_records;
 	if (last - first >= slots)
 		slots = last - first < AUC_SLOTS_MAX ? (unsigned)(last - first) + 1 : AUC_SLOTS_MAX;
 	m = auc_market_create(slots, conf->slot_seconds, first);
@@ -506,7 +510,7 @@ static enum auc_code add_type_of_sale(struct auc_market *m, struct json_object *
 static auc_slot last_slot_of(struct json_object *records)
 {
 	struct json_object *plan, *completion;
-	auc_slot last = INT64_MIN / 2;
+	auc_slot last = AUC_SLOT_NONE;
 
 	for (size_t i = 0; i < json_object_array_length(records); i++)
 		if (json_object_object_get_ex(json_object_array_get_idx(records, i), "plan",
@@ -514,5 +518,17 @@ static auc_slot last_slot_of(struct json_object *records)
 		    json_object_object_get_ex(plan, "completion", &completion) &&
 		    json_object_get_int64(completion) - 1 > last)
 			last = json_object_get_int64(completion) - 1;
+	return last;
+}
+
+/* Records have no liens. LEDGER NULL: there is nothing. */
+static auc_slot last_slot_sold(const struct auc_ledger *ledger)
+{
+	auc_slot last = AUC_SLOT_NONE, end;
+
+	for (unsigned i = ledger ? auc_ledger_count(ledger) : 0; i-- > 0;) {
+		end = auc_ledger_at(ledger, i)->plan.completion - 1;
+		last = end > last ? end : last;
+	}
 	return last;
 }

@@ -335,8 +335,9 @@ static enum auc_code replay_begin(struct auc_auction *a, double now, struct repl
 				  struct auc_err *err)
 {
 	struct json_object *none = json_object_new_array();
-	enum auc_code rc = none ? auc_auction_build_market(a, none, now, &replay->market, err)
-				: auc_auction_no_memory(err);
+	enum auc_code rc =
+		none ? auc_auction_build_market(a, none, AUC_SLOT_NONE, now, &replay->market, err)
+		     : auc_auction_no_memory(err);
 
 	json_object_put(none);
 	if (rc != AUC_OK)

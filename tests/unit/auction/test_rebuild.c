@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 
 #include "auction/auction-private.h"
+#include "base/check.h"
 #include "base/list.h"
 #include "unit/support/world.h"
 
@@ -125,6 +126,47 @@ static void test_reconfigure(void **state)
 	(void)auc_auction_bid(a, &bid, 1, NOW, false, &o, &err);
 	auc_offer_clear(&o);
 	assert_int_equal(auc_auction_settle(a, 1, "lost", NOW + 20 * SLOT, NULL, &err), AUC_OK);
+	auc_auction_destroy(a);
+}
+
+/* What is only offered keeps all of its slots in a market made anew by somebody who has waited for
+ * the lock and has an older time, and in one with a shorter horizon. */
+static void test_offers_stay(void **state)
+{
+	static const char bid[] = "5 epochs=40 minibatches=100 worker-time=v100=3s "
+				  "upload=edge=99,edge1=0";
+	static const char small[] = "5 epochs=4 minibatches=100 worker-time=v100=3s "
+				    "upload=edge=99,edge1=0";
+	struct auc_auction *a = world_open("Prices=none\nSlots=41", world_dir, NOW);
+	struct auc_offer lapsing = world_offer(a, bid, NOW, true), sold, next;
+
+	(void)state;
+	assert_true(lapsing.accepted);
+	assert_int_equal(lapsing.plan.completion, 1041); /* all of the horizon */
+	assert_int_equal(
+		auc_auction_set_servers(a, world_servers, world_nservers - 1, NOW - SLOT, &err),
+		AUC_OK);
+	auc_auction_tick(a, NOW);
+	auc_auction_tick(a, NOW + SLOT);
+	assert_null(auc_check_evidence());
+
+	sold = world_offer(a, bid, NOW + SLOT, true);
+	assert_true(sold.accepted);
+	assert_int_equal(
+		auc_auction_reconfigure(a, world_conf("Prices=none\nSlots=5"), NOW + SLOT, &err),
+		AUC_OK);
+	assert_int_equal(auc_auction_confirm(a, sold.sale, 1, NULL, &err), AUC_OK);
+	auc_auction_tick(a, NOW + 20 * SLOT);
+	/* One of edge1's two GPUs is free, the other one is not. */
+	for (int i = 0; i < 2; i++) {
+		next = world_offer(a, small, NOW + 20 * SLOT, true);
+		assert_true(next.accepted);
+		assert_int_equal(next.plan.start, i ? 1025 : 1021);
+		auc_offer_clear(&next);
+	}
+	assert_null(auc_check_evidence());
+	auc_offer_clear(&sold);
+	auc_offer_clear(&lapsing);
 	auc_auction_destroy(a);
 }
 
@@ -453,6 +495,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_nodes_change, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_reconfigure, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_offers_stay, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_types_change, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_clock_set_back, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_learned_prices, world_setup, world_teardown),
