@@ -3,7 +3,7 @@
 #SBATCH --gres=gpu:4
 #SBATCH --ntasks-per-node=4   # This needs to match Trainer(devices=...)
 #SBATCH --mem=0
-#SBATCH --time=0-00:01:00
+#SBATCH --time=0-00:03:00
 #SBATCH --signal=SIGUSR1@90
 #SBATCH --job-name=lightning
 #SBATCH --output=%x-%j.out
