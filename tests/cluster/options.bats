@@ -74,9 +74,15 @@ bid_of()
 
 @test "options make one bid" {
 	run -0 bid_of sbatch --bid=sigmoid:300,0.02 --model small --epochs=30 --chunks 27 --minibatches=58 --gradient-mb=97.4 \
-		--worker-time=v100=1.9s,t4=3.4s --ps-time=ps=50ms --upload=node1=2,cloud=12h --quote
+		--worker-time=v100=1.9s,t4=3.4s --ps-time=ps=50ms --upload=node1=2,cloud=12h --overrun=kill
 	[ "$output" = "bid=sigmoid:300,0.02 epochs=30 chunks=27 minibatches=58 gradient-mb=97.4 worker-time=v100=1.9s,t4=3.4s \
-ps-time=ps=50ms upload=node1=2,cloud=12h model=small quote=yes" ]
+ps-time=ps=50ms upload=node1=2,cloud=12h model=small overrun=kill" ]
+}
+
+# It would be a job.
+@test "nobody asks a slurmctld without the auction" {
+	refused "sbatch: error: auction: --quote: slurmctld does not run the auction (JobSubmitPlugins of slurm.conf)" \
+		sbatch --bid=5 --model=small --quote --wrap true
 }
 
 @test "a job without a bid gets nothing and hears nothing" {
@@ -167,7 +173,7 @@ gradient-mb, worker-time, ps-time, upload, data-mb, model, quote, overrun, max-p
 		srun -n 1 sh -c 'echo step'
 		srun -n 1 --epochs=4 true || echo refused
 	END
-	job=$(as alice env SLURM_AUCTION_EPOCHS=2 sbatch --parsable --bid=3 --model=small --gradient-mb=1 --quote \
+	job=$(as alice env SLURM_AUCTION_EPOCHS=2 sbatch --parsable --bid=3 --model=small --gradient-mb=1 \
 		-o nested.txt -e nested.err nested.sh)
 	wait_until 30 job_is "$job" COMPLETED
 	[ "$(cat "$SANDBOX_DIR/home/alice/nested.txt")" = "step
@@ -184,7 +190,7 @@ srun outside of a job; in a job srun runs in what it has bought" ]
 		sbatch --bid=3 --worker-time=v100=2s -o inner2.txt --wrap "$show"
 		env | grep -c '^SLURM_SPANK__SLURM_SPANK_OPTION_auction_' > outer.txt
 	END
-	job=$(as alice sbatch --parsable --bid=3 --model=small --epochs=4 --quote -o /dev/null outer.sh)
+	job=$(as alice sbatch --parsable --bid=3 --model=small --epochs=4 --overrun=kill -o /dev/null outer.sh)
 	wait_until 30 job_is "$job" COMPLETED
 	# It would be there to be taken up.
 	[ "$(cat "$SANDBOX_DIR/home/alice/outer.txt")" = 4 ]
