@@ -312,7 +312,7 @@ static void try_markets(bool limited)
 		      limited ? "limited" : "unlimited", moved, tried, together);
 	assert_true(moved > tried / 10);
 	assert_true(tried > property.markets);
-	assert_true(limited || together);
+	assert_true(limited || together || property.markets < 100);
 }
 
 static void test_unlimited(void **state)
@@ -422,7 +422,7 @@ static void test_limits(void **state)
 	}
 	print_message("%u and with limits %u moved; limits broken in %u and %u markets\n", moved[0],
 		      moved[1], more[0], more[1]);
-	assert_true(more[0] > 10 && !more[1] && moved[1] > moved[0] / 4);
+	assert_true(more[0] >= property.markets / 20 && !more[1] && moved[1] >= moved[0] / 5);
 }
 
 /* The same seed moves the same jobs to the same places; another one may not. */
