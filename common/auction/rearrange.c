@@ -23,8 +23,9 @@
 
 /* Seconds before its first slot from which on a job stays: Slurm has to be told where it goes, and
  * its members there submitted. */
-#define AHEAD 60.0
-#define BUSY  0.1 /* seconds at a time, or little more: its caller has other things to do */
+#define AHEAD     60.0
+#define BUSY      0.1   /* seconds at a time, or little more: its caller has other things to do */
+#define LOOKS_MAX 20000 /* at sales, to see whether moves keep to limits */
 
 /* A live sale, copied. */
 struct copied {
@@ -409,12 +410,18 @@ static enum auc_code put(struct auc_auction *a, struct auc_rearrange_run *s, auc
 	return rc;
 }
 
-/* Whether one of the N of LIST does, which are SALES of S. */
+/* Whether one of the N of LIST does, which are SALES of S; or may, as they are too many to be
+ * looked at while bids wait for the lock: to move is no promise. */
 static bool break_caps(const struct auc_auction *a, const struct auc_rearrange_run *s,
 		       const struct auc_revision *list, const unsigned *sales, unsigned n)
 {
 	struct auc_cap_break b;
+	uint64_t looks = 0;
 
+	for (unsigned i = 0; i < n; i++)
+		looks += s->sales[sales[i]].caps ? auc_ledger_count(a->ledger) : 0;
+	if (looks > LOOKS_MAX)
+		return true;
 	for (unsigned i = 0; i < n; i++)
 		if (auc_auction_change_breaks_cap(a, s->sales[sales[i]].caps,
 						  auc_ledger_find_job(a->ledger, list[i].job_id),

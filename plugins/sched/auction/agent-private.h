@@ -85,8 +85,8 @@ struct auc_agent {
 	double since; /* the agent runs: auc_site_elapsed() */
 	bool heard; /* all nodes have told slurmctld of their jobs since then, or are not waited for
 		     */
-	double back;     /* and since when they have: likewise */
-	bool lets_begin; /* Slurm's backfill runs */
+	double back;        /* and since when they have: likewise */
+	bool backfill_runs; /* Slurm's, which begins jobs; or it does not start */
 	double next_nodes, next_records, next_keep, next_try;
 	double wait;         /* seconds until next_try, when that was set; 0: nothing has failed */
 	bool nodes_fresh;    /* nodes are known as they were after this cycle's look at records */

@@ -314,7 +314,7 @@ static double turn(struct auc_agent *a, bool changed, double now)
 		reload(a, now);
 	if (!a->ready && (changed || now >= a->next_try))
 		open_up(a, now);
-	auc_settling_let_begin(a);
+	auc_settling_start_backfill(a);
 	return a->ready ? cycle(a, now) : now + RETRY;
 }
 

@@ -16,8 +16,9 @@
 #define LONGER 60.0 /* seconds for which a node stays closed that has something left */
 #define LIFT   15.0 /* or for changes of jobs, at most: the database may keep one waiting for 5 s */
 #define SOON   1.0  /* seconds until a job may begin that is looked at first */
-#define BEGIN  10.0 /* seconds that backfill waits at most, where slurmctld says nothing of nodes  \
-		     */
+#define BEGIN                                                                                      \
+	10.0 /* seconds that backfill waits at most, where slurmctld says nothing of nodes         \
+	      */
 
 /* A server that has not told when it was first looked at. */
 struct settling {
@@ -75,22 +76,22 @@ void auc_settling_lift(struct auc_agent *a)
 {
 	struct auc_settling *s = a->settle;
 
-	/* What was seen in the midst of this cycle not all has been decided by. */
+	/* Nodes that were read during this cycle may call for decisions in the next. */
 	if (s && s->waits > 0 &&
 	    ((!a->nodes_fresh && all_is_changed(a)) || auc_site_elapsed() > s->waits + LIFT) &&
 	    bring_about(a, s, true))
 		s->waits = 0;
 }
 
-void auc_settling_let_begin(struct auc_agent *a)
+void auc_settling_start_backfill(struct auc_agent *a)
 {
 	struct auc_err err;
 
-	/* Where there is nothing to wait for, what was sold is not known. */
-	if (a->lets_begin || !((a->settle && a->settle->kept) || (a->wait > 0 && !a->auction) ||
-			       auc_site_elapsed() > a->since + BEGIN))
+	/* If auction.conf cannot be read, no nodes will be closed: waiting helps nobody. */
+	if (a->backfill_runs || !((a->settle && a->settle->kept) || (a->wait > 0 && !a->auction) ||
+				  auc_site_elapsed() > a->since + BEGIN))
 		return;
-	a->lets_begin = true;
+	a->backfill_runs = true;
 	if (auc_backfill_start(&err))
 		slurm_error("sched/auction: %s: only the main scheduler runs", err.text);
 }
@@ -125,7 +126,7 @@ bool auc_settling_opens(const struct auc_agent *a)
 
 void auc_settling_clear(struct auc_agent *a)
 {
-	a->heard = a->lets_begin = false;
+	a->heard = a->backfill_runs = false;
 	auc_orphans_clear(a);
 	if (!a->settle)
 		return;

@@ -24,7 +24,7 @@ void auc_settling_look(struct auc_agent *a, const node_info_msg_t *nodes);
 void auc_settling_lift(struct auc_agent *a);
 /* Starts Slurm's backfill (backfill.h) once the nodes are closed, or need not be, or cannot: it is
  * not to begin what may run already. For every turn. */
-void auc_settling_let_begin(struct auc_agent *a);
+void auc_settling_start_backfill(struct auc_agent *a);
 /* True if nodes have not told, or the reservation is there. */
 bool auc_settling_lasts(const struct auc_agent *a);
 /* True if SERVER has not told yet, or has something left of such a job. */
