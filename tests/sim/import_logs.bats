@@ -203,7 +203,7 @@ rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPL
 	says ' 2 lines of job steps, passed over'
 	log "5|${rest/COMPLETED/NODE_FAIL}|n1|a" "5|${rest/T10:05/T13:05}|n1|a"
 	imported 5 "$log"
-	says ' 1 earlier or later runs of jobs that were requeued'
+	says ' 1 earlier or later run of a job that was requeued'
 	log "67108865|${rest/02:00:00|COMPLETED/00:00:00|REVOKED}|n1|a" "134217729|$rest|n1|a"
 	imported 134217729 "$log"
 }
@@ -243,6 +243,11 @@ rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPL
 	head -c 400 one-count.json > "$log"
 	refused "$log" nodes 'found that of the file'
 	refused crlf.sacct one-count.json 'use scontrol -o show node'
+	: > "$log"
+	refused "$log" nodes 'log: the file is empty'
+	refused crlf.sacct "$log" 'log: the file is empty'
+	printf '%s\n' '{"format": "auction-scenario/1", "name": "x", "jobs": []}' > "$log"
+	refused "$log" nodes 'expected a log: auctionsim run reads scenarios, found '\''"auction-scenario/1"'
 	echo 'slurm_load_node error: Unable to contact slurm controller' > "$log"
 	refused crlf.sacct "$log" 'or the output of scontrol -o show node, found '"'slurm_load_node error"
 }
@@ -257,6 +262,72 @@ rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPL
 	refused "$log" "$nodes" 'a100_1g.5gb, where servers have no type'
 	sed 's/gpu:a100:4(S:0-1)/(null)/' nodes > "$nodes"
 	refused "$log" "$nodes" 'no server has GPUs: is Gres= in the list of nodes?'
+}
+
+@test "one is said as one" {
+	import 0 capitals.sacct capitals.nodes
+	log "1|$rest|n1|a"
+	head -n 1 nodes > "$BATS_TEST_TMPDIR/nodes"
+	import 0 "$BATS_TEST_TMPDIR/log" "$BATS_TEST_TMPDIR/nodes"
+	says ': 1 job read, 1 imported'
+	says ': 1 server taken, 4 GPUs; '
+	{ head -n 1 nodes; sed -n 's/^NodeName=n1/NodeName=n9/; s/State=[A-Z]*/State=DOWN/p; q' nodes; } > "$BATS_TEST_TMPDIR/nodes"
+	log "1|$rest|n1|a"$'\n'b "1.batch|$rest|n1|a" "5|${rest/COMPLETED/NODE_FAIL}|n1|a" "5|${rest/T10:05/T13:05}|n1|a"
+	import 0 "$BATS_TEST_TMPDIR/log" "$BATS_TEST_TMPDIR/nodes"
+	says ' 1 line of job steps, passed over'
+	says ' 1 line that goes on with a text, passed over'
+	says ' 1 earlier or later run of a job that was requeued: the last counts'
+	says ' 1 node that is down, drained or the like, skipped: 4 GPUs'
+	log "1|${rest/gpu:a100=1,gres\/gpu=1/gpu:a100=99}|n1|a"
+	refused "$BATS_TEST_TMPDIR/log" nodes ': 1 job read, none imported: 1 for more GPUs than the servers have'
+}
+
+@test "what was cancelled before it started never started, and says nothing of gres/gpu" {
+	local log=$BATS_TEST_TMPDIR/log never='2025-05-01T10:00:00|None|2025-05-01T10:05:00|00:00:00|CANCELLED by 1000||long|None assigned'
+
+	log "1|$rest|n1|a" "2|$never|a" "3_[1-5%2]|${never/None/Unknown}|a" "4|${never/CANCELLED by 1000/REVOKED}|a"
+	imported 1 "$log"
+	says ' 3 that never started, skipped; the first: 2'
+	[[ $stderr != *'without GPU'* ]]
+	log "2|$never|a" "3|${never/CANCELLED by 1000/PENDING}|a"
+	refused "$log" nodes 'none imported: 2 that never started, skipped; the first: 2'
+	jq -c '.jobs |= (.[1:2] | map(.state.current = "CANCELLED" | .time.start = 0 | .time.elapsed = 0 | .tres.allocated = []))' one-count.json > "$log"
+	refused "$log" nodes 'none imported: 1 that never started, skipped'
+}
+
+@test "what still ran and has no Elapsed cannot be read: it is not lost silently" {
+	printf '%s\n' 'JobID|Submit|Start|End|State|AllocTRES' '1|2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T11:05:00|COMPLETED|gres/gpu=1' \
+		'2|2025-05-01T10:00:00|2025-05-01T10:05:00|Unknown|RUNNING|gres/gpu=1' > "$BATS_TEST_TMPDIR/log"
+	imported 1 "$BATS_TEST_TMPDIR/log"
+	says ' 1 that cannot be read, skipped: 1 of unknown GPU time: job 2'
+	says "line 3, column 43: expected a date and time, or a column Elapsed, as End, found 'Unknown'"
+}
+
+@test "a time limit that is no number is none" {
+	jq '.jobs[1].tres = .jobs[0].tres | .jobs[1].time.limit = {"set": true, "infinite": true, "number": 77777}' one-count.json |
+		sed 's/77777/Infinity/' > "$BATS_TEST_TMPDIR/log"
+	imported '1 2 3' "$BATS_TEST_TMPDIR/log"
+}
+
+@test "auction.conf: one price for GPUs of all types, and names that no server has" {
+	local conf=$BATS_TEST_TMPDIR/auction.conf types
+
+	types=$'PartitionName=long\nWorkerType=big TRES=gpu:a100=1,cpu=4,mem=500\nPSType=ps TRES=cpu=1,mem=100'
+	printf '%s\n' "$types" Prices=given Eta=gpu=20,gpu:H100=30,cpu=1,mem=1.01,nvme=2 > "$conf"
+	imported '1 2' capitals.sacct nodes -c "$conf"
+	jq -e '.prices == {mode: "eta", eta: {cpu: 1, mem: 1.01, "gpu:a100": 20}}' "$out"
+	printf '%s\n' "$types" Policy=oasis Prices=given Lower=gpu=3,cpu=0.5 Upper=gpu=20,gpu:a100=2,cpu=1,mem=1.01,nvme=2 \
+		PSLower=cpu=0.25 PSUpper=cpu=4 > "$conf"
+	import 0 capitals.sacct nodes -c "$conf"
+	jq -e '.prices == {mode: "bounds", worker: {lower: {cpu: 0.5, "gpu:a100": 2}, upper: {cpu: 1, mem: 1.01, "gpu:a100": 2}},
+		ps: {lower: {cpu: 0.25}, upper: {cpu: 4}}}' "$out"
+	"$sim" run -p oasis --json "$out" > "$BATS_TEST_TMPDIR/result"
+	"$sim" check "$out" "$BATS_TEST_TMPDIR/result"
+	sed -i 's/Prices=given/Prices=none/; s/^\(PS\)*\(Lower\|Upper\)=.*//' "$conf"
+	import 0 capitals.sacct nodes -c "$conf"
+	jq -e '.prices == {mode: "given", values: []}' "$out"
+	"$sim" run -p oasis --json "$out" > "$BATS_TEST_TMPDIR/result"
+	jq -e '.totals.revenue == 0 and .totals.accepted == 2' "$BATS_TEST_TMPDIR/result"
 }
 
 @test "inputs after public reports (AUCTION_CASES, else ../shared/cases)" {

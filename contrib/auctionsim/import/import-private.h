@@ -137,6 +137,7 @@ struct import_record {
 	bool array, het;       /* a task of an array, a component of a heterogeneous job */
 	bool odd_time;         /* a time that the local clock shows twice, or never */
 	bool mixed;            /* it holds GPUs of several types at once */
+	bool unstarted;        /* no start is known of it, where starts are */
 	bool again;            /* it ended so that Slurm may run it again */
 	struct auc_err fault;  /* the first thing that is wrong with it; code 0: nothing */
 	struct auc_err faults; /* what else is wrong */
@@ -230,7 +231,8 @@ struct import_tally {
 /* How many records ... */
 struct import_counts {
 	unsigned long read, steps, continued, imported;
-	unsigned long no_gres;  /* say nothing of GPUs */
+	unsigned long gres;     /* have GPUs */
+	unsigned long no_gres;  /* started and had none */
 	unsigned long odd_time; /* cannot be read, not even their GPU time */
 	struct import_tally skipped[IMPORT_WHYS];
 	uint64_t wanted; /* types of GPUs of the first job of IMPORT_NO_TYPE */

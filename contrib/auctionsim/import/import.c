@@ -151,7 +151,8 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 	}
 	im->counts.read++;
 	progress_count(im->counts.read, 0);
-	im->counts.no_gres += !(r->gpus > 0);
+	im->counts.gres += r->gpus > 0;
+	im->counts.no_gres += why != IMPORT_NEVER_STARTED && !(r->gpus > 0);
 	if (why != IMPORT_WHYS) {
 		import_count(&im->counts.skipped[why], r->id, r->gpus * fmax(0, r->duration));
 		return AUC_OK;
@@ -173,7 +174,8 @@ static enum import_why why_not(struct import *im, const struct import_record *r)
 		return IMPORT_OTHER_QUEUE;
 	if (r->fault.code)
 		return IMPORT_ODD;
-	if (r->state == IMPORT_PENDING || r->duration < 0)
+	if (r->state == IMPORT_PENDING || r->duration < 0 ||
+	    (r->unstarted && r->state != IMPORT_RUNNING && r->duration < SHORTEST))
 		return IMPORT_NEVER_STARTED;
 	if (!(r->gpus > 0))
 		return IMPORT_NO_GPU;

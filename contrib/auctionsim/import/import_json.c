@@ -71,7 +71,7 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 			      struct auc_err *err)
 {
 	enum auc_code rc = expect(t, '{', "'{'", err);
-	bool seen = false;
+	bool seen = false, format;
 	int c;
 
 	for (c = ','; rc == AUC_OK && c == ',';) {
@@ -90,9 +90,13 @@ static enum auc_code read_top(struct import *im, struct import_text *t, struct p
 			if (rc == AUC_OK)
 				rc = read_list(im, t, p, err);
 		} else {
+			format = p->len == 8 && !memcmp(p->text, "\"format\"", 8);
 			rc = expect(t, ':', "':'", err);
 			if (rc == AUC_OK)
 				rc = read_piece(t, p, err);
+			if (rc == AUC_OK && format && !strncmp(p->text, "\"auction-", 9))
+				return import_expected(t, p->line, 1, p->text, err,
+						       "a log: auctionsim run reads scenarios");
 		}
 		if (rc != AUC_OK)
 			break;
@@ -351,6 +355,7 @@ static void read_times(struct reader *r, struct json_object *o, struct import_re
 {
 	struct json_object *v = member(o, "time");
 	double elapsed = -1, limit = 0;
+	struct auc_err nobody; /* a limit that is no number is none */
 	size_t mark;
 
 	reader_enter_key(r, "time");
@@ -364,10 +369,11 @@ static void read_times(struct reader *r, struct json_object *o, struct import_re
 		reader_expected(next_part(r, rec, mark), member(v, "submission"),
 				"submission to be a time in seconds since 1970");
 	read_time(next_part(r, rec, mark), v, "start", &rec->start);
+	rec->unstarted = rec->start < 0;
 	read_time(next_part(r, rec, mark), v, "end", &rec->end);
 	number_of(next_part(r, rec, mark), v, "suspended", &rec->suspended);
-	if (number_of(next_part(r, rec, mark), v, "limit", &limit) == AUC_OK && limit > 0 &&
-	    limit <= IMPORT_RUN_MAX / 60)
+	next_part(r, rec, mark)->err = &nobody;
+	if (number_of(r, v, "limit", &limit) == AUC_OK && limit > 0 && limit <= IMPORT_RUN_MAX / 60)
 		rec->limit = 60 * limit;
 	number_of(next_part(r, rec, mark), v, "elapsed", &elapsed);
 	if (elapsed < 0 || elapsed > IMPORT_RUN_MAX)

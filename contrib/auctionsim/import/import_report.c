@@ -9,6 +9,7 @@
 static const struct {
 	const char *what;
 	bool lost;
+	const char *one; /* what, of one; NULL: the same */
 } whys[IMPORT_WHYS] = {
 	[IMPORT_ODD] = {"that cannot be read, skipped", true},
 	[IMPORT_OTHER_QUEUE] = {"of other queues, skipped", false},
@@ -18,7 +19,8 @@ static const struct {
 	[IMPORT_ZERO] = {"that ended as they began, skipped", false},
 	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false},
 	[IMPORT_EARLIER_RUN] = {"earlier or later runs of jobs that were requeued: the last counts",
-				false},
+				false,
+				"earlier or later run of a job that was requeued: the last counts"},
 	[IMPORT_OUTSIDE] = {"outside the window, skipped", false},
 	[IMPORT_NOT_DRAWN] = {"not drawn, skipped", false},
 	[IMPORT_NO_TYPE] = {"for types of GPUs that no server has, skipped", true},
@@ -35,6 +37,7 @@ static const char *const marks[IMPORT_MARKS] = {
 	[IMPORT_ODD_TIME] = "taken with a time that local clocks show twice or never",
 };
 
+static const char *s_of(double n);
 static void report_skipped(const struct import *im, double imported, FILE *report);
 static void report_nodes(const struct import *im, FILE *report);
 static void say_types(const struct import *im, char *text, size_t size);
@@ -45,11 +48,14 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 	const struct import_counts *c = &im->counts;
 	unsigned i;
 
-	fprintf(report, "%s: %lu jobs read, %lu imported\n", im->o->jobs, c->read, c->imported);
+	fprintf(report, "%s: %lu job%s read, %lu imported\n", im->o->jobs, c->read, s_of(c->read),
+		c->imported);
 	if (c->steps)
-		fprintf(report, "  %8lu lines of job steps, passed over\n", c->steps);
+		fprintf(report, "  %8lu line%s of job steps, passed over\n", c->steps,
+			s_of(c->steps));
 	if (c->continued)
-		fprintf(report, "  %8lu lines that go on with a text, passed over\n", c->continued);
+		fprintf(report, "  %8lu line%s with a text, passed over\n", c->continued,
+			c->continued == 1 ? " that goes on" : "s that go on");
 	report_skipped(im, s->gpu_seconds, report);
 	for (i = 0; i < IMPORT_MARKS; i++)
 		if (c->marks[i])
@@ -58,10 +64,18 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 		fprintf(report, "  %8lu taken that the slots end before\n", s->early);
 	report_nodes(im, report);
 	fprintf(report,
-		"%s: %u servers taken, %.15g GPUs; %.15g slots of %.15g s, arrivals until %.15g; "
+		"%s: %u server%s taken, %.15g GPU%s; %.15g slot%s of %.15g s, arrivals until "
+		"%.15g; "
 		"load %.3f\n",
-		im->o->nodes, s->servers, s->gpus, s->slots, s->slot_seconds, s->last,
+		im->o->nodes, s->servers, s_of(s->servers), s->gpus, s_of(s->gpus), s->slots,
+		s_of(s->slots), s->slot_seconds, s->last,
 		s->gpus > 0 ? s->gpu_seconds / (s->gpus * s->slots * s->slot_seconds) : 0);
+}
+
+/* The end of a word that there are N of. */
+static const char *s_of(double n)
+{
+	return n > 1 || n < 1 ? "s" : "";
 }
 
 static void report_skipped(const struct import *im, double imported, FILE *report)
@@ -74,7 +88,8 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 	for (i = 0; i < IMPORT_WHYS; i++) {
 		if (!t[i].n)
 			continue;
-		fprintf(report, "  %8lu %s", t[i].n, whys[i].what);
+		fprintf(report, "  %8lu %s", t[i].n,
+			t[i].n == 1 && whys[i].one ? whys[i].one : whys[i].what);
 		if (t[i].gpu_seconds > 0)
 			fprintf(report, ": %.1f GPU-hours", t[i].gpu_seconds / 3600);
 		if (i == IMPORT_ODD && im->counts.odd_time)
@@ -101,13 +116,16 @@ static void report_nodes(const struct import *im, FILE *report)
 
 	if (c->odd_nodes.n)
 		fprintf(report,
-			"  %8lu nodes that cannot be read, skipped: %.15g GPUs\n           %s\n",
-			c->odd_nodes.n, c->odd_nodes.gpu_seconds, c->odd_node.text);
+			"  %8lu node%s that cannot be read, skipped: %.15g GPU%s\n           %s\n",
+			c->odd_nodes.n, s_of(c->odd_nodes.n), c->odd_nodes.gpu_seconds,
+			s_of(c->odd_nodes.gpu_seconds), c->odd_node.text);
 	if (c->out_nodes.n)
 		fprintf(report,
-			"  %8lu nodes that are down, drained or the like, skipped: %.15g GPUs; "
+			"  %8lu node%s down, drained or the like, skipped: %.15g GPU%s; "
 			"the first: %.63s\n",
-			c->out_nodes.n, c->out_nodes.gpu_seconds, c->out_nodes.first);
+			c->out_nodes.n, c->out_nodes.n == 1 ? " that is" : "s that are",
+			c->out_nodes.gpu_seconds, s_of(c->out_nodes.gpu_seconds),
+			c->out_nodes.first);
 }
 
 double import_lost(const struct import *im)
@@ -125,13 +143,13 @@ enum auc_code import_none(const struct import *im, struct auc_err *err)
 	char types[300];
 	unsigned i, most = 0;
 
-	if (im->unix_time && c->read && c->no_gres == c->read)
+	if (im->unix_time && c->no_gres && !c->gres)
 		return auc_err_set(
 			err, AUC_EINVAL,
-			"%.160s: %lu jobs read, none imported: none has gres/gpu: Slurm "
+			"%.160s: %lu job%s read, none imported: none has gres/gpu: Slurm "
 			"accounts for GPUs only if AccountingStorageTRES of slurm.conf names "
 			"gres/gpu",
-			im->o->jobs, c->read);
+			im->o->jobs, c->read, s_of(c->read));
 	for (i = 1; i < IMPORT_WHYS; i++)
 		if (c->skipped[i].n > c->skipped[most].n)
 			most = i;
@@ -141,19 +159,20 @@ enum auc_code import_none(const struct import *im, struct auc_err *err)
 						   "and those before today only with -S"
 						 : "");
 	if (most == IMPORT_ODD)
-		return auc_err_set(err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %.300s",
-				   im->o->jobs, c->read, c->odd.text);
+		return auc_err_set(err, AUC_EINVAL, "%.160s: %lu job%s read, none imported: %.300s",
+				   im->o->jobs, c->read, s_of(c->read), c->odd.text);
 	if (most == IMPORT_NO_TYPE) {
 		say_types(im, types, sizeof(types));
 		return auc_err_set(err, AUC_EINVAL,
-				   "%.160s: %lu jobs read, none imported: %lu %s; the first: "
+				   "%.160s: %lu job%s read, none imported: %lu %s; the first: "
 				   "%.63s: %s",
-				   im->o->jobs, c->read, c->skipped[most].n, whys[most].what,
-				   c->skipped[most].first, types);
+				   im->o->jobs, c->read, s_of(c->read), c->skipped[most].n,
+				   whys[most].what, c->skipped[most].first, types);
 	}
-	return auc_err_set(
-		err, AUC_EINVAL, "%.160s: %lu jobs read, none imported: %lu %s; the first: %.63s",
-		im->o->jobs, c->read, c->skipped[most].n, whys[most].what, c->skipped[most].first);
+	return auc_err_set(err, AUC_EINVAL,
+			   "%.160s: %lu job%s read, none imported: %lu %s; the first: %.63s",
+			   im->o->jobs, c->read, s_of(c->read), c->skipped[most].n, whys[most].what,
+			   c->skipped[most].first);
 }
 
 /* Of the first job whose types of GPUs no server has: which they are, and what there is instead. */

@@ -159,6 +159,7 @@ static enum auc_code read_record(struct import *im, const struct import_table *t
 	read_time(tb, START, &r.start, &r);
 	read_time(tb, END, &r.end, &r);
 	read_elapsed(tb, SUSPENDED, &r.suspended, &r);
+	r.unstarted = tb->at[START] && r.start < 0;
 	read_duration(tb, &r);
 	read_limit(tb, &r);
 	rc = read_tres(im, tb, &r);
@@ -221,6 +222,9 @@ static enum auc_code read_duration(const struct import_table *tb, struct import_
 		rc = read_elapsed(tb, ELAPSED, &r->duration, r);
 	if (rc == AUC_OK && r->duration < 0 && r->start >= 0 && r->end >= 0)
 		r->duration = fmax(0, r->end - r->start - r->suspended);
+	if (rc == AUC_OK && r->duration < 0 && r->state == IMPORT_RUNNING)
+		return import_field_expected(tb, END, import_fault(r),
+					     "a date and time, or a column Elapsed,");
 	if (rc != AUC_OK || r->duration <= IMPORT_RUN_MAX)
 		return rc;
 	r->duration = -1;

@@ -248,7 +248,7 @@ enum auc_code import_table_open(struct import_table *tb, struct auc_err *err)
 
 	rc = import_line(tb->text, &line, err);
 	if (rc == AUC_OK && !line)
-		rc = import_expected(tb->text, 1, 1, NULL, err, "a line with the names of columns");
+		rc = auc_err_set(err, AUC_EINVAL, "%.160s: the file is empty", tb->text->name);
 	if (rc == AUC_OK)
 		rc = split(tb, line, tb->fields, &tb->nfields, err);
 	return rc == AUC_OK ? take_header(tb, err) : rc;

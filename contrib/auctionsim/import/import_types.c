@@ -123,6 +123,20 @@ unsigned import_types_tres(const struct import_types *t)
 	return n;
 }
 
+bool import_types_served(const struct import_types *t, unsigned kind)
+{
+	const struct import_node *n;
+	unsigned i, k;
+
+	for (i = 0; i < t->nservers && wanted(t, kind); i++) {
+		n = &t->im->nodes[t->servers[i]];
+		for (k = 0; k < n->ngpus; k++)
+			if (n->gpus[k].kind == kind)
+				return true;
+	}
+	return false;
+}
+
 double import_types_gpus(const struct import_types *t)
 {
 	double gpus = 0;

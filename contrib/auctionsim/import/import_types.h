@@ -12,6 +12,7 @@
 #include "base/err.h"
 
 struct import;
+struct json_object;
 struct import_job;
 
 #define IMPORT_ANY_KIND UINT32_MAX
@@ -57,10 +58,15 @@ unsigned import_types_workers(const struct import_types *t, unsigned type, doubl
 const char *import_type_kind(const struct import_types *t, unsigned type);
 /* TRES that a scenario with the types that are used has; at most AUC_TRES_MAX are possible. */
 unsigned import_types_tres(const struct import_types *t);
+/* Whether a server has GPUs of KIND, and the scenario names them. */
+bool import_types_served(const struct import_types *t, unsigned kind);
 /* GPUs of all servers. */
 double import_types_gpus(const struct import_types *t);
 /* Whether what a server costs depends on the hour of the day. */
 bool import_types_hourly(const struct import_types *t);
+/* The prices of the scenario; NULL: it says nothing about them, so that they come from all its
+ * jobs, or no memory. */
+struct json_object *import_prices_object(const struct import *im, const struct import_types *t);
 /* Prints the types (workers': those that are used) and the servers. False: no memory. */
 bool import_types_write(const struct import_types *t);
 

@@ -250,9 +250,6 @@ static const struct import_profile *find_profile(const struct import *im,
 static double gradient_of(const struct import *im, const struct import_job *j);
 static struct json_object *utility_object(struct import_window *w, const struct import_job *j);
 static struct json_object *upload_object(struct import_window *w);
-static const char *tres_name(const struct import_window *w, const char *tres,
-			     char name[AUC_NAME_MAX]);
-static struct json_object *prices_object(const struct import_window *w);
 static double slots_of(const struct import_window *w, double seconds);
 static uint64_t arrival_of(const struct import_window *w, const struct import_job *j);
 static double round_down(double value, int digits);
@@ -509,7 +506,7 @@ enum auc_code import_window_write(struct import_window *w, struct auc_err *err)
 	/* of a trace, whose clock nobody knows, from midnight on; of all days, as the first */
 	if (import_types_hourly(&w->types) && im->unix_time)
 		fprintf(out, "\"hour\": %.15g,\n", fmod(w->from, DAY_SECONDS) / 3600);
-	price = prices_object(w);
+	price = import_prices_object(im, &w->types);
 	if (price)
 		ok = ok && gen_put(&im->g, "\"prices\": ", price);
 	fputs(price ? ",\n" : "", out);
@@ -756,41 +753,6 @@ static struct json_object *upload_object(struct import_window *w)
 			break;
 	}
 	return o;
-}
-
-/* How the scenario writes TRES of auction.conf: types of GPUs are the same in any letters. */
-static const char *tres_name(const struct import_window *w, const char *tres,
-			     char name[AUC_NAME_MAX])
-{
-	unsigned kind;
-
-	if (strncmp(tres, "gpu:", 4) != 0 || import_kind(w->im, tres + 4, &kind, NULL) != AUC_OK)
-		return tres;
-	snprintf(name, AUC_NAME_MAX, "gpu:%.75s", w->types.labels[kind]);
-	return name;
-}
-
-/* NULL: the scenario says nothing about prices, so that they come from all its jobs. */
-static struct json_object *prices_object(const struct import_window *w)
-{
-	const struct auc_conf *conf = w->im->conf;
-	struct json_object *o, *eta;
-	char name[AUC_NAME_MAX];
-	bool ok;
-	unsigned i;
-
-	if (w->im->g.values[IMPORT_PRICES].low == 1)
-		return NULL;
-	o = json_object_new_object();
-	if (!conf || auc_conf_learns(conf))
-		return gen_made(o, o && auc_json_add_text(o, "mode", "learned"));
-	eta = json_object_new_object();
-	ok = o && eta && auc_json_add_text(o, "mode", "eta");
-	for (i = 0; i < conf->neta && ok; i++)
-		ok = gen_add_number(eta, tres_name(w, conf->eta[i].name, name), conf->eta[i].value);
-	ok = ok && auc_json_add(o, "eta", json_object_get(eta));
-	json_object_put(eta);
-	return gen_made(o, ok);
 }
 
 /* -- numbers -- */
