@@ -174,3 +174,10 @@ static enum auc_code parse_value(const char *s, const struct auc_list_rule *rule
 				   s, rule->min, rule->max);
 	return rc;
 }
+
+void auc_list_lower(char *text)
+{
+	for (; *text; text++)
+		if (*text >= 'A' && *text <= 'Z')
+			*text = (char)(*text + 'a' - 'A');
+}

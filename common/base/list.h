@@ -59,6 +59,8 @@ void auc_list_print(FILE *out, const struct auc_named *list, unsigned n, const c
  * TRES, so their case does not count. */
 const struct auc_named *auc_list_find_tres(const struct auc_named *list, unsigned n,
 					   const char *name);
+/* ASCII letters of TEXT become small ones, whatever the locale is. */
+void auc_list_lower(char *text);
 /* Entry of LIST called NAME, or NULL. */
 const struct auc_named *auc_list_find(const struct auc_named *list, unsigned n, const char *name);
 

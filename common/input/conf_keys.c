@@ -488,6 +488,9 @@ static enum auc_code set_payer(const struct key *key, void *base, const char *va
 		return AUC_EINVAL;
 	snprintf((char *)base + key->offset, AUC_REFILL_NAME_LEN, "%s:%s",
 		 user ? "user" : "account", name);
+	/* As Slurm names accounts. */
+	if (!user)
+		auc_list_lower((char *)base + key->offset);
 	return AUC_OK;
 }
 

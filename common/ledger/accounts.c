@@ -270,13 +270,14 @@ static enum auc_code say_short(const struct auc_books *b, const struct auc_payer
 		a = auc_books_find(b, payers->name[i]);
 		if (!a || !a->limited || left_of(a) >= amount)
 			continue;
-		return auc_err_set(
-			err, AUC_ELIMIT,
-			"%s: %s of %s is left (%s spent, %s held for bids), and %s is "
-			"needed",
-			a->name, auc_money_str(left_of(a) > 0 ? (auc_money)left_of(a) : 0, left),
-			auc_money_str(a->credits, given), auc_money_str(a->debits, spent),
-			auc_money_str(a->pending, held), need);
+		return auc_err_set(err, AUC_ELIMIT,
+				   "%s: %s of %s is left (%s spent, %s held for bids), and %s is "
+				   "needed",
+				   a->name,
+				   auc_money_str(left_of(a) > 0 ? (auc_money)left_of(a) : 0, left),
+				   auc_money_str(a->credits - a->past, given),
+				   auc_money_str(a->debits - a->past, spent),
+				   auc_money_str(a->pending, held), need);
 	}
 	return auc_err_set(err, AUC_ELIMIT, "%s: was granted nothing, and %s is needed",
 			   payers->name[0], need);
@@ -356,6 +357,7 @@ void auc_books_refund(struct auc_books *b, const struct auc_payers *payers, auc_
 			return;
 		auc_books_debit(b, &b->accounts[i ? TREE : MARKET], amount);
 		auc_books_credit(b, a, amount);
+		a->past = amount < a->debits - a->past ? a->past + amount : a->debits;
 	}
 }
 
@@ -383,6 +385,7 @@ enum auc_code auc_books_transfer(struct auc_books *b, const struct auc_transfer 
 {
 	enum auc_code rc = check_transfer(b, t, settled, err);
 	struct auc_account *a, *from, *to;
+	bool begins = false;
 
 	if (rc != AUC_OK)
 		return rc;
@@ -404,10 +407,15 @@ enum auc_code auc_books_transfer(struct auc_books *b, const struct auc_transfer 
 	default:
 		from = &b->accounts[MINT];
 		to = a;
+		begins = t->code == AUC_TRANSFER_REFILL || !a->limited;
 		a->limited = true;
 	}
 	auc_books_debit(b, from, t->amount + t->opening);
 	auc_books_credit(b, to, t->amount + t->opening);
+	if (begins)
+		a->past = a->debits;
+	else if (from == a)
+		a->past += t->amount;
 	if (t->code == AUC_TRANSFER_REFILL)
 		a->period = t->period;
 	return AUC_OK;

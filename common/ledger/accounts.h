@@ -43,9 +43,12 @@ struct auc_account {
 	char name[AUC_ACCOUNT_LEN];
 	auc_money credits, debits; /* posted: all that ever came in, and went out */
 	auc_money pending;         /* debits of liens */
-	bool limited;              /* debits + pending are at most the credits */
-	int64_t period;            /* the last for which it was refilled; -1: none */
-	int64_t return_period;     /* the last in which it was asked for a return; -1: none */
+	/* Of both: what was before the last refill, and has gone without being spent. The budget
+	 * now is credits - past, of which debits - past is spent. */
+	auc_money past;
+	bool limited;          /* debits + pending are at most the credits */
+	int64_t period;        /* the last for which it was refilled; -1: none */
+	int64_t return_period; /* the last in which it was asked for a return; -1: none */
 };
 
 /* Who pays for a sale: the first pays, the others are counted for it. The mint alone: nobody. */

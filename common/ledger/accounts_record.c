@@ -200,17 +200,23 @@ static enum auc_code apply_account(struct auc_books *b, struct json_object *o, s
 		rc = auc_json_int(o, "period", -1, INT64_MAX, &read.period, err);
 	if (rc == AUC_OK && json_object_object_get_ex(o, "return_period", NULL))
 		rc = auc_json_int(o, "return_period", -1, INT64_MAX, &read.return_period, err);
+	if (rc == AUC_OK && json_object_object_get_ex(o, "past", NULL))
+		rc = auc_json_sum(o, "past", &read.past, err);
 	if (rc != AUC_OK)
 		return rc;
 	if (!auc_account_is_name(read.name) && strcmp(read.name, AUC_MINT) &&
 	    strcmp(read.name, AUC_MARKET) && strcmp(read.name, AUC_TREE))
 		return auc_err_set(err, AUC_EINVAL, "account '%s': no name of one", read.name);
+	if (read.past > read.debits)
+		return auc_err_set(err, AUC_EINVAL, "account %s: past: more than its debits",
+				   read.name);
 	a = auc_books_open(b, read.name);
 	if (!a)
 		return auc_err_set(err, AUC_ENOMEM, "accounts: out of memory");
 	b->sum += (__int128)read.credits - read.debits - a->credits + a->debits;
 	a->credits = read.credits;
 	a->debits = read.debits;
+	a->past = read.past;
 	a->limited = read.limited;
 	a->period = read.period;
 	a->return_period = read.return_period;
@@ -258,6 +264,7 @@ static struct json_object *account_record(const struct auc_account *a)
 	    auc_json_add_money(o, "debits", a->debits) &&
 	    auc_json_add_bool(o, "limited", a->limited) &&
 	    auc_json_add_int(o, "period", a->period) &&
+	    (!a->past || auc_json_add_money(o, "past", a->past)) &&
 	    (a->return_period < 0 || auc_json_add_int(o, "return_period", a->return_period)))
 		return o;
 	json_object_put(o);

@@ -14,6 +14,7 @@
 
 static bool is_due(const struct auc_conf *conf, const struct auc_account *a, int64_t period);
 static double weight_of(const struct auc_conf *conf, const struct auc_account *a);
+static double seconds_of(unsigned every);
 static void fill(struct auc_transfer *t, enum auc_transfer_code code, const char *account,
 		 int64_t period, double now);
 
@@ -109,7 +110,21 @@ static double weight_of(const struct auc_conf *conf, const struct auc_account *a
 		return 0;
 	if (conf->give_back == AUC_RETURN_EQUAL)
 		return 1;
-	return refill ? refill->amount : 0;
+	return refill ? refill->amount / seconds_of(refill->every) : 0;
+}
+
+static double seconds_of(unsigned every)
+{
+	switch (every) {
+	case AUC_EVERY_HOUR:
+		return HOUR;
+	case AUC_EVERY_DAY:
+		return DAY;
+	case AUC_EVERY_WEEK:
+		return 7 * DAY;
+	default:
+		return 365.2425 / 12 * DAY;
+	}
 }
 
 static void fill(struct auc_transfer *t, enum auc_transfer_code code, const char *account,

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "ledger/budget.h"
 
 static enum auc_code account_payers(const struct auc_books *b, const struct auc_bid *bid,
@@ -36,6 +37,7 @@ static enum auc_code account_payers(const struct auc_books *b, const struct auc_
 				   "with --account, or try again in a moment");
 	for (unsigned i = 0; i < bid->naccounts; i++) {
 		snprintf(name, sizeof(name), "account:%s", bid->accounts[i]);
+		auc_list_lower(name);
 		a = auc_books_find(b, name);
 		if (i && (!a || !a->limited))
 			continue;
@@ -68,8 +70,9 @@ void auc_budget_print(FILE *out, const struct auc_books *b, const struct auc_pay
 	}
 	l = least->credits - least->debits - least->pending;
 	fprintf(out, "%s of %s is left of %s (%s spent, %s held for bids)",
-		credits(l > 0 ? l : 0, left), credits(least->credits, in), least->name,
-		credits(least->debits, spent), credits(least->pending, held));
+		credits(l > 0 ? l : 0, left), credits(least->credits - least->past, in),
+		least->name, credits(least->debits - least->past, spent),
+		credits(least->pending, held));
 }
 
 double auc_budget_share(const struct auc_books *b, const struct auc_payers *payers, auc_money more,
@@ -81,10 +84,10 @@ double auc_budget_share(const struct auc_books *b, const struct auc_payers *paye
 	for (unsigned i = 0; i < payers->n; i++) {
 		const struct auc_account *a = auc_books_find(b, payers->name[i]);
 
-		if (!a || !a->limited || a->credits <= 0)
+		if (!a || !a->limited || a->credits <= a->past)
 			continue;
-		share = ((double)a->debits + (double)a->pending + (double)more) /
-			(double)a->credits;
+		share = ((double)(a->debits - a->past) + (double)a->pending + (double)more) /
+			(double)(a->credits - a->past);
 		if (share >= most) {
 			most = share;
 			*account = a->name;

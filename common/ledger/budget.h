@@ -21,10 +21,11 @@ enum auc_code auc_budget_payers(unsigned budgets, const struct auc_books *b, uin
 				const struct auc_bid *bid, struct auc_payers *payers,
 				struct auc_err *err);
 
-/* "4.00 of 10.00 is left of user:1000 (5.00 spent, 1.00 held for bids)": the one that has least. */
+/* "4.00 of 10.00 is left of user:1000 (5.00 spent, 1.00 held for bids)": the one that has least; of
+ * what it had after its last refill, and what came in since. */
 void auc_budget_print(FILE *out, const struct auc_books *b, const struct auc_payers *payers);
 /*
- * The share of what came in that would be spent or held, of the one of PAYERS with the highest one,
+ * The share of that which would be spent or held, of the one of PAYERS with the highest one,
  * if MORE were; 0: nobody is limited. *ACCOUNT gets its name.
  */
 double auc_budget_share(const struct auc_books *b, const struct auc_payers *payers, auc_money more,

@@ -31,7 +31,6 @@ enum {
 	OPT_FOCUS,
 	OPT_SINCE,
 	OPT_UNTIL,
-	OPT_HELP
 };
 
 #define TABLE "format,noheader,parsable,json,csv"
@@ -67,7 +66,7 @@ static const struct option options[] = {
 	{"since", required_argument, NULL, OPT_SINCE},
 	{"until", required_argument, NULL, OPT_UNTIL},
 	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
+	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -141,9 +140,17 @@ static int options_refuse(const struct sauction *s, const struct command *comman
 static int options_parse(struct sauction *s, int argc, char **argv)
 {
 	struct auc_err err;
+	bool amounts = false;
 	int c, code;
 
-	while ((c = getopt_long(argc, argv, "o:nPV", options, NULL)) != -1) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		amounts = amounts || !strcmp(argv[i], "grant") || !strcmp(argv[i], "correct");
+		if (amounts && argv[i][0] == '-' && argv[i][1] >= '0' && argv[i][1] <= '9')
+			return fail("the amount: '%s', expected credits, up to 10^9; correct takes "
+				    "them back",
+				    argv[i]);
+	}
+	while ((c = getopt_long(argc, argv, "o:nPVh", options, NULL)) != -1) {
 		s->given |= given_bit(options, c);
 		if (c == OPT_WAIT) {
 			if (auc_parse_number(optarg, 0, 86400, &s->wait, "--wait", &err) != AUC_OK)
@@ -198,7 +205,7 @@ static int take_option(struct sauction *s, int c)
 	case 'V':
 		printf("slurm-auction %s\n", PACKAGE_VERSION);
 		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
-	case OPT_HELP:
+	case 'h':
 		help();
 		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 	default:
@@ -239,7 +246,7 @@ static void help(void)
 	      "      --spool=DIR      the spool's directory (default: SAUCTION_SPOOL, else what\n"
 	      "                       Slurm and auction.conf say)\n"
 	      "  -V, --version\n"
-	      "      --help\n",
+	      "  -h, --help\n",
 	      stdout);
 }
 

@@ -19,6 +19,7 @@
 #include <json-c/json.h>
 
 #include "base/file.h"
+#include "base/list.h"
 #include "ledger/accounts.h"
 #include "sauction/sauction.h"
 
@@ -30,6 +31,7 @@ static int choose_id(const struct sauction *s, struct auc_transfer *t);
 static int put_file(const char *path, const char *text, const char *dir);
 static int await(const struct sauction *s, const char *path, const char *refused, const char *id);
 static bool say_refused(const char *refused);
+static void warn_of_unknown(const char *account);
 
 int command_grant(const struct sauction *s, int argc, char **argv)
 {
@@ -69,7 +71,33 @@ static int transfer(const struct sauction *s, enum auc_transfer_code code, int a
 	unlink(refused);
 	rc = put_file(path, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), dir);
 	json_object_put(o);
-	return rc ? rc : await(s, path, refused, t.id);
+	if (!rc)
+		rc = await(s, path, refused, t.id);
+	if (!rc && !strncmp(t.account, "account:", strlen("account:")))
+		warn_of_unknown(t.account + strlen("account:"));
+	return rc;
+}
+
+/* Money of an account that there is not helps nobody. It may come yet, so that it is no error; and
+ * where Slurm's accounting does not answer, nothing is said. */
+static void warn_of_unknown(const char *account)
+{
+	char command[AUC_ACCOUNT_LEN + 128], line[AUC_ACCOUNT_LEN];
+	FILE *in;
+	bool found;
+
+	/* There is nothing in a name that a shell takes for more than a letter. */
+	snprintf(command, sizeof(command),
+		 "sacctmgr -n -P show account name=%s format=account 2> /dev/null", account);
+	fflush(stdout);
+	in = popen(command, "re");
+	if (!in)
+		return;
+	found = fgets(line, sizeof(line), in);
+	if (!pclose(in) && !found)
+		fail("warning: Slurm's accounting has no account %s; if that was a mistake, "
+		     "\"sauction correct\" takes the credits back",
+		     account);
 }
 
 /* "user:alice", "user:1000", "account:physics" and "physics" as the ledger calls them. */
@@ -92,6 +120,9 @@ static int account_name(const char *text, char name[AUC_ACCOUNT_LEN])
 		snprintf(name, AUC_ACCOUNT_LEN, "account:%s", text);
 	if (!auc_account_is_name(name))
 		return fail("'%s': expected a Slurm account, or user:NAME", text);
+	/* As Slurm names accounts. */
+	if (!pw)
+		auc_list_lower(name);
 	return 0;
 }
 

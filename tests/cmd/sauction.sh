@@ -130,6 +130,20 @@ expect 'no such user' 1 'sauction: user:no-such-user: there is no user of that n
 expect 'no account' 1 "sauction: 'mint:x': expected a Slurm account, or user:NAME" grant mint:x 1
 expect 'too much' 1 "sauction: the amount: '1000000001', expected credits, up to 10^9; correct takes them back" grant physics 1000000001
 expect 'less than nothing' 1 "sauction: the amount: '-5', expected credits, up to 10^9; correct takes them back" grant -- physics -5
+expect 'less than nothing, without --' 1 "sauction: the amount: '-5', expected credits, up to 10^9; correct takes them back" grant physics -5
+mkdir "$dir/slurm"
+cat > "$dir/slurm/sacctmgr" <<'END'
+#!/bin/sh
+case " $* " in *' name=physics '*) echo physics ;; *' name=down '*) exit 1 ;; esac
+END
+chmod +x "$dir/slurm/sacctmgr"
+PATH=$dir/slurm:$PATH
+expect 'an account in capitals' 0 'sauction: third: slurmctld has not taken it yet; it is made once slurmctld runs' --wait=0 --id=third grant Physics 1
+grep -q '"account":"account:physics"' "$dir/transfers/third.json" || says 'an account in capitals'
+expect 'accounting that does not answer' 0 'sauction: fourth: slurmctld has not taken it yet; it is made once slurmctld runs' --wait=0 --id=fourth grant down 1
+expect 'an account that there is not' 0 "sauction: fifth: slurmctld has not taken it yet; it is made once slurmctld runs
+sauction: warning: Slurm's accounting has no account phsyics; if that was a mistake, \"sauction correct\" takes the credits back" \
+	--wait=0 --id=fifth grant phsyics 1
 expect 'an id' 1 "sauction: --id: 'a/b', expected 1 to 63 letters, digits, '_' and '-'" --id=a/b grant physics 1
 expect 'no amount' 1 'sauction: grant: expected an account and an amount, as in grant physics 1000' grant physics
 # Somebody refuses it.

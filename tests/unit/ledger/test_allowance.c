@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "config.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +11,10 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <json-c/json.h>
 
 #include "ledger/allowance.h"
+#include "ledger/budget.h"
 #include "unit/support/splitmix.h"
 
 #define HOUR 3600
@@ -148,6 +151,81 @@ static void test_refill(void **state)
 	auc_conf_free(conf);
 }
 
+/* What its user is told of NAME, and how much of the budget is gone. */
+static void told(const struct auc_books *b, const char *name, const char *expected, double share)
+{
+	struct auc_payers p = {.n = 0};
+	const char *account;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_true(auc_payers_add(&p, name));
+	auc_budget_print(out, b, &p);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	assert_true(fabs(auc_budget_share(b, &p, 0, &account) - share) < 1e-12);
+}
+
+static void copy_record(void *arg, struct json_object *record)
+{
+	assert_int_equal(auc_books_apply(arg, record, 0, &err), AUC_OK);
+	json_object_put(record);
+}
+
+/* The budget is what there was at the last refill, and came since: neither what was spent before,
+ * nor what expired, nor what came back counts as spent. */
+static void test_budget_of_a_period(void **state)
+{
+	struct auc_conf *conf = conf_of("Budgets=user\nRefill=user=7 Amount=10 Every=day\n"
+					"Refill=user=8 Amount=5 Every=hour Carry=yes\n");
+	struct auc_transfer by_hand = {.id = "g", .account = "user:7", .when = 1, .period = -1};
+	struct auc_books *b = auc_books_create(), *again = auc_books_create();
+	struct auc_payers p = {.n = 0};
+
+	(void)state;
+	assert_true(auc_payers_add(&p, "user:7"));
+	refill(conf, b, "user:7", NOW);
+	spend(b, "user:7", 4);
+	told(b, "user:7", "6.00 of 10.00 is left of user:7 (4.00 spent, 0.00 held for bids)", 0.4);
+	auc_books_refund(b, &p, auc_money_from(3));
+	told(b, "user:7", "9.00 of 10.00 is left of user:7 (1.00 spent, 0.00 held for bids)", 0.1);
+	/* The next day. */
+	refill(conf, b, "user:7", NOW + DAY);
+	told(b, "user:7", "10.00 of 10.00 is left of user:7 (0.00 spent, 0.00 held for bids)", 0);
+	auc_books_refund(b, &p, auc_money_from(1));
+	told(b, "user:7", "11.00 of 11.00 is left of user:7 (0.00 spent, 0.00 held for bids)", 0);
+	by_hand.code = AUC_TRANSFER_CORRECT;
+	by_hand.amount = auc_money_from(2);
+	assert_int_equal(auc_books_transfer(b, &by_hand, 0, &err), AUC_OK);
+	spend(b, "user:7", 6.75);
+	told(b, "user:7", "2.25 of 9.00 is left of user:7 (6.75 spent, 0.00 held for bids)", 0.75);
+	/* So it is after a restart. */
+	assert_int_equal(auc_books_dump(b, copy_record, again, &err), AUC_OK);
+	told(again, "user:7", "2.25 of 9.00 is left of user:7 (6.75 spent, 0.00 held for bids)",
+	     0.75);
+	/* What is carried over is of the new period. */
+	refill(conf, b, "user:8", NOW);
+	spend(b, "user:8", 3);
+	refill(conf, b, "user:8", NOW + HOUR);
+	told(b, "user:8", "7.00 of 7.00 is left of user:8 (0.00 spent, 0.00 held for bids)", 0);
+	/* A grant by hand is more of the same budget. */
+	spend(b, "user:8", 3.5);
+	by_hand = (struct auc_transfer){.id = "h",
+					.account = "user:8",
+					.when = 1,
+					.period = -1,
+					.amount = auc_money_from(3)};
+	assert_int_equal(auc_books_transfer(b, &by_hand, 0, &err), AUC_OK);
+	told(b, "user:8", "6.50 of 10.00 is left of user:8 (3.50 spent, 0.00 held for bids)", 0.35);
+	assert_int_equal(auc_books_check(b, &err), AUC_OK);
+	auc_books_destroy(again);
+	auc_books_destroy(b);
+	auc_conf_free(conf);
+}
+
 static void test_return(void **state)
 {
 	struct auc_conf *conf = conf_of("Budgets=user\nReturn=equal\nReturnEvery=day\n"
@@ -187,7 +265,8 @@ static void test_shares(void **state)
 	struct auc_conf *conf = conf_of("Budgets=account\nReturn=shares\nReturnEvery=week\n"
 					"Refill=account=a Amount=30 Carry=yes\n"
 					"Refill=account=b Amount=10 Carry=yes\n");
-	struct auc_conf *any = conf_of("Budgets=account\nRefill=account=* Amount=1\n");
+	struct auc_conf *any = conf_of("Budgets=account\nRefill=account=* Amount=1\n"
+				       "Refill=account=Physics Amount=2\n");
 	struct auc_transfer grant = {.id = "g", .account = "account:c", .when = 1, .period = -1};
 	struct auc_books *b = auc_books_create();
 
@@ -202,7 +281,28 @@ static void test_shares(void **state)
 		    left(b, "account:c") == 0);
 	assert_non_null(auc_conf_refill(any, "account:c"));
 	assert_null(auc_conf_refill(any, AUC_MINT));
+	/* Slurm has small letters in names of accounts. */
+	assert_true(auc_conf_refill(any, "account:physics")->amount == 2);
 	auc_conf_free(any);
+	auc_books_destroy(b);
+	auc_conf_free(conf);
+}
+
+/* Ten a day is as much as seventy a week. */
+static void test_shares_by_time(void **state)
+{
+	struct auc_conf *conf = conf_of("Budgets=user\nReturn=shares\nReturnEvery=week\n"
+					"Refill=user=1 Amount=10 Every=day Carry=yes\n"
+					"Refill=user=2 Amount=70 Every=week Carry=yes\n");
+	struct auc_books *b = auc_books_create();
+
+	(void)state;
+	refill(conf, b, "user:1", NOW);
+	refill(conf, b, "user:2", NOW);
+	give_back(conf, b, 0, NOW, -1);
+	spend(b, "user:2", 20);
+	give_back(conf, b, 20, NOW + 7 * DAY, -1);
+	assert_true(left(b, "user:1") == 20 && left(b, "user:2") == 60);
 	auc_books_destroy(b);
 	auc_conf_free(conf);
 }
@@ -292,7 +392,8 @@ int main(void)
 		cmocka_unit_test(test_periods),        cmocka_unit_test(test_refill),
 		cmocka_unit_test(test_return),         cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_random_returns), cmocka_unit_test(test_conf),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),          cmocka_unit_test(test_budget_of_a_period),
+		cmocka_unit_test(test_shares_by_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
