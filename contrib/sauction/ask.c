@@ -17,6 +17,8 @@
 #include "sauction/ask.h"
 #include "sauction/rows.h"
 
+static void forget(const char *prefix, const char *but, const char *and);
+
 struct json_object *ask_slurmctld(const char *what, const char *of)
 {
 	/* A slurmctld without the auction refuses the reservation: there is never a job. */
@@ -31,9 +33,11 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 		snprintf(account, sizeof(account), "--account=%s", of);
 		sbatch[3] = account;
 	}
-	/* Nothing but the question, whatever the user has in its environment. */
+	/* Nothing but the question, whatever the user has in its environment: which cluster, and
+	 * whose money. */
 	for (unsigned key = 0; key < auc_bid_nkeys; key++)
 		unsetenv(auc_bid_keys[key].env);
+	forget("SBATCH_", "SBATCH_ACCOUNT", "SBATCH_CLUSTERS");
 	snprintf(question, sizeof(question), "quote=%s", what);
 	setenv(auc_bid_keys[0].env, question, 1);
 	in = ask_run(sbatch, STDERR_FILENO, &pid);
@@ -59,6 +63,24 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 	return o;
 }
 
+/* Takes the variables whose names begin with PREFIX out of the environment, but those two. */
+static void forget(const char *prefix, const char *but, const char *and)
+{
+	char name[64];
+
+	for (char **p = environ; p && *p;) {
+		size_t n = strcspn(*p, "=");
+
+		if (n >= sizeof(name) || strncmp(*p, prefix, strlen(prefix))) {
+			p++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)n, *p);
+		if (!strcmp(name, but) || !strcmp(name, and) || unsetenv(name))
+			p++;
+	}
+}
+
 FILE *ask_run(const char *const *argv, int stream, pid_t *pid)
 {
 	posix_spawn_file_actions_t actions;
@@ -69,6 +91,9 @@ FILE *ask_run(const char *const *argv, int stream, pid_t *pid)
 		fail("pipe: %s", strerror(errno));
 		return NULL;
 	}
+	/* What would change what squeue shows, and how times look. */
+	forget("SQUEUE_", "", "");
+	unsetenv("SLURM_TIME_FORMAT");
 	rc = posix_spawn_file_actions_init(&actions);
 	if (!rc) {
 		rc = posix_spawn_file_actions_adddup2(&actions, fd[1], stream);

@@ -8,7 +8,8 @@
 
 struct json_object;
 
-/* What ARGV, a program with its arguments, prints to STREAM; NULL, and said why. */
+/* What ARGV, a program with its arguments, prints to STREAM; NULL, and said why. Variables of the
+ * environment that change what squeue and sacct print are removed. */
 FILE *ask_run(const char *const *argv, int stream, pid_t *pid);
 /* Waits for it: its exit status. */
 int ask_end(pid_t pid);

@@ -32,10 +32,12 @@
 
 #define ARGS_MAX 256
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
-#define LETTERS  "A:o:nPV"
-#define TABLE    "format,noheader,parsable,json"
+#define LETTERS  "A:o:nPVh"
+#define SEPARATOR                                                                                  \
+	"\x1f" /* of what sacct prints; the name of a job, which may be anything, is last */
+#define TABLE "format,noheader,parsable,json"
 
-enum { OPT_JSON = 256, OPT_SINCE, OPT_HELP };
+enum { OPT_JSON = 256, OPT_SINCE };
 
 struct sbid {
 	struct rows_options table;
@@ -73,7 +75,7 @@ static void show_plan(const struct auc_receipt *r);
 static bool is_job(const char *text);
 static bool is_task(const char *text);
 static int show_tasks(const struct sbid *s, struct rows *r, const char *id);
-static bool record_of(const char *line, const char *id);
+static char *record_of(FILE *in, const char *id);
 
 static const struct {
 	const char *name;
@@ -99,7 +101,7 @@ static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"since", required_argument, NULL, OPT_SINCE},
 	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, OPT_HELP},
+	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -169,7 +171,7 @@ static int options_parse(struct sbid *s, int argc, char **argv, const char *lett
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
 			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
-		case OPT_HELP:
+		case 'h':
 			help();
 			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 		default:
@@ -204,7 +206,7 @@ static void help(void)
 	      "      --since=TIME     list: of jobs from then on, as sacct takes it\n"
 	      "                       (now-30days)\n"
 	      "  -V, --version\n"
-	      "      --help\n",
+	      "  -h, --help\n",
 	      stdout);
 }
 
@@ -227,7 +229,7 @@ static int command_profile(const struct sbid *s, int argc, char **argv)
 
 static int command_block(const struct sbid *s, int argc, char **argv)
 {
-	bool is_help = argc && !strcmp(argv[0], "--help");
+	bool is_help = argc && (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h"));
 	const char *words[ARGS_MAX];
 	int n;
 
@@ -243,19 +245,13 @@ static int command_block(const struct sbid *s, int argc, char **argv)
 static int command_list(const struct sbid *s, int argc, char **argv)
 {
 	const struct passwd *pw = getpwuid(getuid());
-	const char *sacct[] = {"sacct",
-			       "-X",
-			       "-D",
-			       "-n",
-			       "-P",
-			       "-u",
-			       pw ? pw->pw_name : "?",
-			       "-S",
-			       s->since,
-			       "-E",
-			       "now+3650days",
-			       "-o",
-			       "JobID,JobName,State,AdminComment",
+	const char *sacct[] = {"sacct", "-X",
+			       "-D",    "-n",
+			       "-P",    "--delimiter=" SEPARATOR,
+			       "-u",    pw ? pw->pw_name : "?",
+			       "-S",    s->since,
+			       "-E",    "now+3650days",
+			       "-o",    "JobID,State,AdminComment,JobName",
 			       NULL};
 	struct rows r;
 	char *line = NULL;
@@ -349,34 +345,33 @@ static bool add_held(struct rows *r, const char *user)
 static bool take_held(const char *id, struct job *job, char **text)
 {
 	const char *scontrol[] = {"scontrol", "-o", "show", "job", id, NULL};
-	char *line = NULL, *receipt, *name, *tasks, *row = NULL;
-	size_t size = 0;
+	char *record, *receipt, *name, *stop, *tasks, *row = NULL;
 	bool good = false;
 	FILE *in;
 	pid_t pid;
 
 	*text = NULL;
 	in = ask_run(scontrol, STDOUT_FILENO, &pid);
-	/* Of an array it prints its tasks, too. */
-	while (in && !row && getline(&line, &size, in) > 0) {
-		if (!record_of(line, id))
-			continue;
-		/* Receipts have no blanks. */
-		receipt = strstr(line, " AdminComment={");
-		name = strstr(line, " JobName=");
-		tasks = strstr(line, " ArrayTaskId=");
-		if (receipt && name &&
-		    asprintf(&row, "%s%s%.*s%s|%.*s|PENDING|%.*s", id, tasks ? "_[" : "",
-			     tasks ? (int)strcspn(tasks + 13, " %") : 0, tasks ? tasks + 13 : "",
-			     tasks ? "]" : "", (int)strcspn(name + 9, " |"), name + 9,
-			     (int)strcspn(receipt + 14, " \n"), receipt + 14) >= 0)
-			good = take_job(row, job);
-		if (good && strcmp(job->r.state, "waiting") && !job->r.block) {
-			auc_receipt_clear(&job->r);
-			good = false;
-		}
+	record = in ? record_of(in, id) : NULL;
+	/* Receipts have no blanks. */
+	receipt = record ? strstr(record, " AdminComment={") : NULL;
+	name = record ? strstr(record, " JobName=") : NULL;
+	stop = name ? strstr(name, " UserId=") : NULL;
+	tasks = record ? strstr(record, " ArrayTaskId=") : NULL;
+	if (receipt && stop &&
+	    asprintf(&row, "%s%s%.*s%s" SEPARATOR "PENDING" SEPARATOR "%.*s" SEPARATOR "%.*s", id,
+		     tasks ? "_[" : "", tasks ? (int)strcspn(tasks + 13, " %") : 0,
+		     tasks ? tasks + 13 : "", tasks ? "]" : "", (int)strcspn(receipt + 14, " \n"),
+		     receipt + 14,
+		     (int)strcspn(name + 9, "\n") < stop - name - 9 ? (int)strcspn(name + 9, "\n")
+								    : (int)(stop - name - 9),
+		     name + 9) >= 0)
+		good = take_job(row, job);
+	if (good && strcmp(job->r.state, "waiting") && !job->r.block) {
+		auc_receipt_clear(&job->r);
+		good = false;
 	}
-	free(line);
+	free(record);
 	if (in) {
 		fclose(in);
 		ask_end(pid);
@@ -388,13 +383,26 @@ static bool take_held(const char *id, struct job *job, char **text)
 	return good;
 }
 
-/* True if LINE of scontrol is the record with the number ID. */
-static bool record_of(const char *line, const char *id)
+/* The record of the number ID, malloc'd; NULL: IN, which is scontrol's, has none. Of an array it
+ * prints its tasks, too; names may have lines' ends in them. */
+static char *record_of(FILE *in, const char *id)
 {
-	size_t n = strlen(id);
+	char *line = NULL, *record = NULL, *more;
+	size_t size = 0, n = strlen(id);
 
-	return !strncmp(line, "JobId=", 6) && !strncmp(line + 6, id, n) &&
-	       !isdigit((unsigned char)line[6 + n]);
+	while (getline(&line, &size, in) > 0) {
+		if (!strncmp(line, "JobId=", 6)) {
+			if (record)
+				break;
+			if (!strncmp(line + 6, id, n) && !isdigit((unsigned char)line[6 + n]))
+				record = strdup(line);
+		} else if (record && asprintf(&more, "%s%s", record, line) >= 0) {
+			free(record);
+			record = more;
+		}
+	}
+	free(line);
+	return record;
 }
 
 /* Of a bid that stands nobody knows a start, and its end is that of its standing. */
@@ -415,19 +423,13 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 {
 	struct rows r;
 	unsigned tasks = 0;
-	const char *sacct[] = {"sacct",
-			       "-X",
-			       "-D",
-			       "-n",
-			       "-P",
-			       "-j",
-			       argc ? argv[0] : "",
-			       "-S",
-			       "1970-01-02",
-			       "-E",
-			       "now+3650days",
-			       "-o",
-			       "JobID,JobName,State,AdminComment",
+	const char *sacct[] = {"sacct", "-X",
+			       "-D",    "-n",
+			       "-P",    "--delimiter=" SEPARATOR,
+			       "-j",    argc ? argv[0] : "",
+			       "-S",    "1970-01-02",
+			       "-E",    "now+3650days",
+			       "-o",    "JobID,State,AdminComment,JobName",
 			       NULL};
 	char *line = NULL, *text = NULL, *held = NULL;
 	size_t size = 0;
@@ -444,6 +446,9 @@ static int command_show(const struct sbid *s, int argc, char **argv)
 		return EXIT_FAILURE;
 	/* The last row is the newest. */
 	while (getline(&line, &size, in) > 0) {
+		/* The rest of a name with a line's end in it. */
+		if (!strstr(line, SEPARATOR))
+			continue;
 		free(text);
 		text = strdup(line);
 		tasks += take_task(&r, line, argv[0]);
@@ -474,7 +479,7 @@ static bool take_task(struct rows *r, char *line, const char *id)
 	size_t n = strlen(id);
 	bool is = line[n] == '_';
 
-	if (strcspn(line, "_|") != n || strncmp(line, id, n) || !take_job(line, &job))
+	if (strcspn(line, "_" SEPARATOR) != n || strncmp(line, id, n) || !take_job(line, &job))
 		return false;
 	if (strcmp(job.r.state, "waiting") || strcmp(job.state, "PENDING"))
 		is = add_row(r, &job) && is;
@@ -569,14 +574,14 @@ static void show_plan(const struct auc_receipt *r)
 /* LINE of sacct is taken apart in place; false: it is no sale's. */
 static bool take_job(char *line, struct job *job)
 {
-	char **field[] = {&job->id, &job->name, &job->state, &job->receipt};
+	char **field[] = {&job->id, &job->state, &job->receipt, &job->name};
 
 	line[strcspn(line, "\n")] = '\0';
 	for (unsigned k = 0; k < 4; k++) {
 		if (!line)
 			return false;
 		*field[k] = line;
-		line = k < 3 ? strchr(line, '|') : NULL;
+		line = k < 3 ? strchr(line, *SEPARATOR) : NULL;
 		if (line)
 			*line++ = '\0';
 	}

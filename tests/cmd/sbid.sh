@@ -24,15 +24,28 @@ expect()
 }
 
 receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}'
-cat > "$dir/sacct" <<END
+# The rows below are in an order that is easier to read.
+cat > "$dir/sacct" <<'END'
 #!/bin/bash
-[[ " \$* " != *" -j 9 "* && " \$* " != *" -j 12 "* ]] || exit 0
+[[ " $* " == *$' --delimiter=\x1f '*' -o JobID,State,AdminComment,JobName '* ]] || exit 2
+"$(dirname "$0")/rows" "$@" | while IFS='|' read -r id name state receipt; do
+	printf '%s\x1f%s\x1f%s\x1f%b\n' "$id" "$state" "$receipt" "${name//!/|}"
+done
+END
+cat > "$dir/rows" <<END
+#!/bin/bash
+[[ " \$* " != *" -j 31 "* && " \$* " != *" -j 9 "* && " \$* " != *" -j 12 "* ]] || exit 0
 # An array: two tasks are sold, one was refused, and one has not been decided.
 if [[ " \$* " == *" -j 20"* ]]; then
 	echo '20_1|sweep|RUNNING|$(sed 's/STATE/running/; s/PAID/1.000000/' <<< "$receipt")}'
 	[[ " \$* " != *" -j 20_1 "* ]] || exit 0
 	echo '20_2|sweep|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
 	echo '20_[4]|sweep|PENDING|{"auction":1,"sale":"w-2","state":"waiting","since":30000,"until":36000,"tasks":4,"sealed":"QUJD"}'
+	exit
+fi
+# A name with a bar, a blank and a line's end in it, here as ! and \n.
+if [[ " \$* " == *" -j 30 "* ]]; then
+	echo '30|a! b\\nc|PENDING|$(sed 's/STATE/sold/; s/PAID/3.000000/' <<< "$receipt")}'
 	exit
 fi
 if [[ " \$* " == *" -j 21 "* ]]; then
@@ -77,8 +90,10 @@ cat > "$dir/scontrol" <<'END'
 #!/bin/bash
 case ${!#} in
 	11) echo 'JobId=11 JobName=mine UserId=a(5) JobState=PENDING Comment=(null)  StdErr=/dev/null' ;;
-	20) echo 'JobId=22 ArrayJobId=20 ArrayTaskId=1 JobName=sweep JobState=RUNNING AdminComment={"auction":1}'
-		echo 'JobId=20 ArrayJobId=20 ArrayTaskId=4,6-9%2 JobName=sweep JobState=PENDING AdminComment={"auction":1,"sale":"w-2","state":"waiting","since":30000,"until":36000,"tasks":4,"sealed":"QUJD"}  StdErr=/dev/null' ;;
+	20) echo 'JobId=22 ArrayJobId=20 ArrayTaskId=1 JobName=sweep UserId=a(5) JobState=RUNNING AdminComment={"auction":1}'
+		echo 'JobId=20 ArrayJobId=20 ArrayTaskId=4,6-9%2 JobName=sweep UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-2","state":"waiting","since":30000,"until":36000,"tasks":4,"sealed":"QUJD"}  StdErr=/dev/null' ;;
+	31) echo 'JobId=31 JobName=b| c'
+		echo 'd UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
 	12) echo 'JobId=12 JobName=stood UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
 esac
 END
@@ -102,6 +117,14 @@ sale ab-1: sold
 pays 2.000000
 1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
 sbid cancel 8 gives it up' show 8
+expect 'a name that may be anything' 0 'job 30 (a| b): PENDING
+sale ab-1: sold
+pays 3.000000
+1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
+sbid cancel 30 gives it up' show 30
+expect 'the same of a bid that stands' 0 'job 31 (b| c): PENDING
+the bid stands until 1970-01-01T10:00:00 and has bought nothing yet
+sbid cancel 31 withdraws it' show 31
 expect 'a bid that stands' 0 'job 12 (stood): PENDING
 the bid stands until 1970-01-01T10:00:00 and has bought nothing yet
 sbid cancel 12 withdraws it' show 12

@@ -41,10 +41,15 @@ mkdir "$dir/bin"
 cat > "$dir/bin/sacct" <<'SACCT'
 #!/bin/sh
 receipt='{"auction":1,"sale":"ab-1","state":"sold","policy":"dps","payment":"2.000000","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}}'
-case " $* " in *JobName*) echo "8|new|PENDING|$receipt" ;; *) echo "8|alice|physics|edge|2026-10-01T00:00:00|$receipt" ;; esac
+# Nothing that the user has set for its own use of sacct, sbatch and squeue is seen by them.
+[ -z "${SLURM_TIME_FORMAT-}" ] || { echo "sacct: SLURM_TIME_FORMAT=$SLURM_TIME_FORMAT" >&2; exit 1; }
+case " $* " in *JobName*) printf '8\037PENDING\037%s\037new\n' "$receipt" ;; *) echo "8|alice|physics|edge|2026-10-01T00:00:00|$receipt" ;; esac
 SACCT
 cat > "$dir/bin/sbatch" <<'SBATCH'
 #!/bin/sh
+case ${SLURM_AUCTION_BID-}:${SBATCH_PARTITION-} in
+	quote=*:?*) echo "sbatch: SBATCH_PARTITION=$SBATCH_PARTITION" >&2; exit 1 ;;
+esac
 case ${SLURM_AUCTION_BID-} in
 	quote=balance) echo 'sbatch: error: auction: {"left":"3.250000","problem":"","accounts":[{"account":"user:5","in":"10.000000","out":"6.000000","held":"0.750000","limited":true}]}' ;;
 	quote=why) echo 'sbatch: error: auction: {"when":86400,"text":"auction: refused: budget"}' ;;
@@ -52,7 +57,8 @@ case ${SLURM_AUCTION_BID-} in
 esac >&2
 exit 1
 SBATCH
-printf '#!/bin/sh\n' > "$dir/bin/squeue" # no bids that stand
+# No bids that stand.
+printf '#!/bin/sh\n[ -z "${SQUEUE_STATES-}" ] || { echo SQUEUE_STATES >&2; exit 1; }\n' > "$dir/bin/squeue"
 chmod +x "$dir/bin/sacct" "$dir/bin/sbatch" "$dir/bin/squeue"
 PATH=$dir/bin:$PATH
 "$(built auctionsim)" gen dps --seed 1 jobs=3 > "$dir/scenario" || says 'auctionsim gen'
@@ -86,7 +92,7 @@ for call in "${calls[@]}"; do
 	# shellcheck disable=SC2086
 	$call > "$dir/first" 2> "$dir/err" || says "$call: exit code $?: $(cat "$dir/err")"
 	[ -s "$dir/first" ] || says "$call prints nothing"
-	LC_ALL=tr_TR.UTF-8 LANGUAGE=de COLUMNS=40 TERM=dumb $call > "$dir/out" 2>&1 < /dev/null || says "$call, elsewhere: exit code $?"
+	SLURM_TIME_FORMAT=relative SBATCH_PARTITION=mine SQUEUE_STATES=R LC_ALL=tr_TR.UTF-8 LANGUAGE=de COLUMNS=40 TERM=dumb $call > "$dir/out" 2>&1 < /dev/null || says "$call, elsewhere: exit code $?"
 	cmp -s "$dir/first" "$dir/out" || says "$call, elsewhere, prints $(diff "$dir/first" "$dir/out")"
 	env -u TERM -u HOME LC_ALL=C $call > "$dir/out" 2>&1 <&- || says "$call, input closed: exit code $?: $(cat "$dir/out")"
 	cmp -s "$dir/first" "$dir/out" || says "$call, input closed, prints $(diff "$dir/first" "$dir/out")"
