@@ -18,6 +18,7 @@
 #include "sauction/rows.h"
 
 static void forget(const char *prefix, const char *but, const char *and);
+static const char *without_prefix(const char *text);
 
 struct json_object *ask_slurmctld(const char *what, const char *of)
 {
@@ -57,10 +58,21 @@ struct json_object *ask_slurmctld(const char *what, const char *of)
 	if (!o && told && strstr(told, "reservation is invalid"))
 		fail("slurmctld does not run the auction (JobSubmitPlugins of slurm.conf)");
 	else if (!o)
-		fail("%s", told ? told : "sbatch says nothing");
+		fail("%s", told ? without_prefix(told) : "sbatch says nothing");
 	free(told);
 	free(line);
 	return o;
+}
+
+/* What sbatch says, to somebody who has not called it. */
+static const char *without_prefix(const char *text)
+{
+	static const char *const prefixes[] = {"sbatch: ", "error: ", "auction: ", "--quote: "};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(text, prefixes[i], strlen(prefixes[i])))
+			text += strlen(prefixes[i]);
+	return text;
 }
 
 /* Takes the variables whose names begin with PREFIX out of the environment, but those two. */

@@ -257,7 +257,7 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	char *line = NULL;
 	size_t size = 0;
 	struct job job;
-	bool good = true;
+	bool good = true, held;
 	FILE *in;
 	pid_t pid;
 
@@ -281,8 +281,14 @@ static int command_list(const struct sbid *s, int argc, char **argv)
 	fclose(in);
 	if (ask_end(pid))
 		return fail("sacct failed");
-	good = good && add_held(&r, pw ? pw->pw_name : "?");
-	return good ? rows_print(&r, &s->table) : EXIT_FAILURE;
+	/* What the accounting knows is shown even if slurmctld does not answer. */
+	held = good && add_held(&r, pw ? pw->pw_name : "?");
+	if (!good || rows_print(&r, &s->table))
+		return EXIT_FAILURE;
+	fflush(stdout);
+	return held ? EXIT_SUCCESS
+		    : fail("bids that stand and blocks are missing here, as slurmctld does not "
+			   "say which there are");
 }
 
 static void rows_of_jobs(struct rows *r)
@@ -332,11 +338,7 @@ static bool add_held(struct rows *r, const char *user)
 	}
 	free(line);
 	fclose(in);
-	if (ask_end(pid)) {
-		fail("squeue failed");
-		return false;
-	}
-	return good;
+	return !ask_end(pid) && good;
 }
 
 /* What slurmctld says of job ID, if its bid stands or it is a block's. JOB is in *TEXT, malloc'd;

@@ -63,6 +63,7 @@ case ${SLURM_AUCTION_BID-} in
 	quote=balance)
 		case "$*" in
 			*account=none*) say 'auction: {"problem":"the account that pays is not known","accounts":[]}' ;;
+			*account=down*) say 'auction: --quote: slurmctld does not say whether it runs the auction: connect failure' ;;
 			*account=free*) say 'auction: {"problem":"","accounts":[]}' ;;
 			*) say 'auction: {"left":"3.250000","problem":"","accounts":[{"account":"user:5","in":"10.000000","out":"6.000000","held":"0.750000","limited":true}]}' ;;
 		esac ;;
@@ -104,6 +105,14 @@ expect 'list' 0 'job|name|state|sale|start|end|paid|back
 7|old|COMPLETED|completed|1970-01-01T08:35:00|1970-01-01T08:50:00|1.000001|0.500000
 8|new|PENDING|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000|0.000000
 12|stood|PENDING|waiting||1970-01-01T10:00:00|0.000000|0.000000' -P
+mv "$dir/squeue" "$dir/squeue.as-ever"
+printf '#!/bin/sh\nexit 1\n' > "$dir/squeue"
+chmod +x "$dir/squeue"
+expect 'list without slurmctld' 1 'job
+7
+8
+sbid: bids that stand and blocks are missing here, as slurmctld does not say which there are' -P -o job list
+mv "$dir/squeue.as-ever" "$dir/squeue"
 expect 'columns' 0 '7|1.000001
 8|2.000000
 12|0.000000' -P -n -o job,paid list
@@ -148,6 +157,7 @@ account|in|out|held
 user:5|10.000000|6.000000|0.750000' -P balance
 expect 'no budget' 0 'You are held to no budget.' -A free balance
 expect 'no account' 1 'sbid: the account that pays is not known' -A none balance
+expect 'balance without slurmctld' 1 'sbid: slurmctld does not say whether it runs the auction: connect failure' -A down balance
 expect 'why' 0 '1970-01-02T00:00:00
 auction: refused: budget: the best
 auction: second line' why

@@ -43,7 +43,8 @@ cat > "$dir/bin/sacct" <<'SACCT'
 receipt='{"auction":1,"sale":"ab-1","state":"sold","policy":"dps","payment":"2.000000","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2},"ps_tres":{"cpu":1}}'
 # Nothing that the user has set for its own use of sacct, sbatch and squeue is seen by them.
 [ -z "${SLURM_TIME_FORMAT-}" ] || { echo "sacct: SLURM_TIME_FORMAT=$SLURM_TIME_FORMAT" >&2; exit 1; }
-case " $* " in *JobName*) printf '8\037PENDING\037%s\037new\n' "$receipt" ;; *) echo "8|alice|physics|edge|2026-10-01T00:00:00|$receipt" ;; esac
+case " $* " in *" -j 9 "*) printf '9\037CANCELLED\037%s\037stood\n' '{"auction":1,"sale":"w-1","state":"unsold","since":30000,"until":36000.5,"why":"expired"}' ;;
+	*JobName*) printf '8\037PENDING\037%s\037new\n' "$receipt" ;; *) echo "8|alice|physics|edge|2026-10-01T00:00:00|$receipt" ;; esac
 SACCT
 cat > "$dir/bin/sbatch" <<'SBATCH'
 #!/bin/sh
@@ -174,6 +175,7 @@ for status in status.json status-activity.json status-learned.json spool-2/statu
 done
 valid rows "$sbid" --json
 valid receipt "$sbid" --json show 8
+valid receipt "$sbid" --json show 9
 valid balance "$sbid" --json balance
 valid why "$sbid" --json why
 valid lines "$sbid" --json quote --wrap true
