@@ -43,6 +43,24 @@ days()
 	taskset -c "$first" "$sim" replay -n nodes log --json slot_seconds=1800 2> /dev/null | cmp - r.json
 }
 
+@test "welfare is less what nodes cost, in queues, too" {
+	days 2
+	printf '%s\n' PartitionName=long Prices=learned SlotSeconds=1800 Slots=96 'WorkerType=w TRES=gpu:v100=1,cpu=4,mem=16000' \
+		'PSType=p TRES=cpu=1,mem=4000' > free.conf
+	sed 's/^PartitionName=long/& Cost=gpu=0.5 CostHours=0-6=0.5/' free.conf > cost.conf
+	for f in free cost; do
+		"$sim" replay -n nodes -c $f.conf log --json > $f.json 2> err || { cat err; return 1; }
+	done
+	jq -e '[.rows[] | has("cost")] | any | not' free.json
+	jq -e '[.rows[] | .cost > 0 and (.kept + .paid - .welfare - .cost | fabs) < 1e-6 and (.welfare - (.welfare_by_day | add) | fabs) < 1e-6] | all' cost.json
+	# the queue does the same and is worth as much less: 0.5 a GPU-hour, half of that in a quarter of the day
+	jq -es 'map(.rows | map({(.name): .}) | add) | (.[0].easy.welfare - .[1].easy.welfare - .[1].easy.cost | fabs) < 1e-6 and
+		.[0].easy.wait_mean_h == .[1].easy.wait_mean_h' free.json cost.json
+	jq -e '.gpu_hours as $h | .rows[] | select(.name == "easy") | .cost > 0.25 * $h and .cost < 0.5 * $h' cost.json
+	"$sim" replay -n nodes -c cost.conf log 2> err > table
+	grep -q '^Welfare is less what nodes cost: auction [0-9]*, unpriced [0-9]*, fifo [0-9]*, easy [0-9]*, easy-exact [0-9]*\.$' table
+}
+
 @test "the advice follows from the numbers: no shortage, the queue is better, the auction is better" {
 	printf '%s\n' job_id,submit_s,duration_s,gpus a,0,3600,1 b,90000,3600,1 c,180000,7200,2 > log
 	run -0 --separate-stderr "$sim" replay -n nodes log --json

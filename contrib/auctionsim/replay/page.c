@@ -92,7 +92,7 @@ static void put_table(FILE *out, const struct replay_rows *r)
 			"</td><td>%u</td><td>%.1f</td><td>%.0f</td><td>%.0f</td><td>%.2f</td>"
 			"<td>%.2f</td><td>%.1f %%</td>",
 			row->completed, r->potential > 0 ? 100 * row->welfare / r->potential : 0,
-			row->welfare - row->revenue, row->revenue, row->wait_mean, row->wait_p90,
+			row_kept(row), row->revenue, row->wait_mean, row->wait_p90,
 			100 * row->used);
 		if (users)
 			fprintf(out, "<td>%.1f %%</td></tr>\n", 100.0 * row->users_without / users);
@@ -100,6 +100,8 @@ static void put_table(FILE *out, const struct replay_rows *r)
 			fputs("<td>not known</td></tr>\n", out);
 	}
 	fputs("</tbody>\n</table>\n", out);
+	if (r->costs)
+		fputs("<p>Welfare is less what nodes cost, by Cost of auction.conf.</p>\n", out);
 }
 
 /* Bars: what users keep, and what they pay. */
@@ -122,7 +124,7 @@ static void put_worth(FILE *out, const struct replay_rows *r)
 		const char *colour = chart_colour((unsigned)(row - r->rows));
 
 		keep = fmax(0, row->welfare - row->revenue) / top * width;
-		all = row->welfare / top * width;
+		all = fmax(0, row->welfare) / top * width;
 		fprintf(out, "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">", left - 10,
 			y + high / 2 + 2);
 		chart_escape(out, row->label);

@@ -37,11 +37,12 @@ enum auc_code rows_print_table(FILE *out, const struct replay_rows *r, struct au
 	fprintf(out, "%-10s %7s %8s %9s %9s %8s %8s %8s %7s %7s\n", "", "served", "% of max",
 		"gain", "pay", "part %", "mean", "90 %", "used %", "unserved");
 	for (row = r->rows; row < r->rows + r->n; row++) {
+		double value = row->welfare + row->cost;
+
 		users = row->users_served + row->users_without;
 		fprintf(out, "%-10s %7u %8.1f %9.0f %9.0f %8.1f %8.2f %8.2f %7.1f ", row->name,
 			row->completed, r->potential > 0 ? 100 * row->welfare / r->potential : 0,
-			row->welfare - row->revenue, row->revenue,
-			row->welfare > 0 ? 100 * (1 - row->revenue / row->welfare) : 0,
+			row_kept(row), row->revenue, value > 0 ? 100 * row_kept(row) / value : 0,
 			row->wait_mean, row->wait_p90, 100 * row->used);
 		if (users)
 			fprintf(out, "%6.1f%%\n", 100.0 * row->users_without / users);
@@ -51,6 +52,10 @@ enum auc_code rows_print_table(FILE *out, const struct replay_rows *r, struct au
 	fputs("\n", out);
 	for (row = r->rows; row < r->rows + r->n; row++)
 		fprintf(out, "%-10s %s\n", row->name, row->label);
+	for (row = r->rows; row < r->rows + r->n && r->costs; row++)
+		fprintf(out, "%s %s %.0f%s",
+			row == r->rows ? "\nWelfare is less what nodes cost:" : ",", row->name,
+			row->cost, row == r->rows + r->n - 1 ? ".\n" : "");
 	fputs("\n", out);
 	print_wrapped(out, text);
 	print_wrapped(out, r->values);
@@ -133,7 +138,8 @@ static struct json_object *row_object(const struct replay_rows *r, const struct 
 		  auc_json_add_double(o, "completed", row->completed) &&
 		  auc_json_add_double(o, "welfare", row->welfare) &&
 		  auc_json_add_double(o, "paid", row->revenue) &&
-		  auc_json_add_double(o, "kept", row->welfare - row->revenue) &&
+		  auc_json_add_double(o, "kept", row_kept(row)) &&
+		  (!r->costs || auc_json_add_double(o, "cost", row->cost)) &&
 		  auc_json_add_double(o, "wait_mean_h", row->wait_mean) &&
 		  auc_json_add_double(o, "wait_median_h", row->wait_median) &&
 		  auc_json_add_double(o, "wait_p90_h", row->wait_p90) &&

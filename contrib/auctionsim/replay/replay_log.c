@@ -16,6 +16,7 @@
 #include "auctionsim/replay/auction_days.h"
 #include "auctionsim/replay/forecast.h"
 #include "auctionsim/replay/replay_log.h"
+#include "base/list.h"
 #include "base/num.h"
 
 #define WORTH_SAYING 60 /* s: what takes longer says so beforehand */
@@ -47,6 +48,8 @@ static const char *minutes(double seconds, char text[32]);
 static enum auc_code run_queues(struct run *x, struct auc_err *err);
 static enum auc_code run_day(struct run *x, unsigned first, struct auc_err *err);
 static void count_day(struct run *x, unsigned first, const struct scenario *s);
+static double owners_cost(const struct scenario *s, const struct scenario_shape *shape,
+			  const struct queue_outcome *o);
 static enum auc_code sell_day(struct run *x, unsigned row, unsigned first,
 			      const struct scenario *logged, const struct text *t,
 			      struct auc_err *err);
@@ -317,6 +320,7 @@ static void count_day(struct run *x, unsigned first, const struct scenario *s)
 	const struct queue_outcome *o;
 	unsigned i, k;
 
+	x->r->costs |= s->has_costs;
 	for (k = 0; k < s->njobs; k++) {
 		const struct scenario_job *job = &s->jobs[k];
 
@@ -330,9 +334,38 @@ static void count_day(struct run *x, unsigned first, const struct scenario *s)
 			value = auc_utility_value(
 				&job->utility, fmax(1, (double)auc_ceil((o->end - submit) / slot)));
 			rows_ran(x->r, &x->r->rows[i], first + k, x->day, submit, o->start,
-				 o->end - o->start, gpus_of(job), value, 0);
+				 o->end - o->start, gpus_of(job), value, 0,
+				 owners_cost(s, &job->gang[o->shape], o));
 		}
 	}
+}
+
+/* What the nodes cost their owner on which O ran in that shape; S is a day of the log. */
+static double owners_cost(const struct scenario *s, const struct scenario_shape *shape,
+			  const struct queue_outcome *o)
+{
+	const struct scenario_server *server;
+	const struct auc_named *cost_of;
+	double cost = 0, hour, at, end;
+
+	for (unsigned n = 0; s->has_costs && n < shape->nodes; n++) {
+		server = &s->servers[o->nodes[n]];
+		hour = 0;
+		for (unsigned k = 0; k < shape->nper_node; k++) {
+			cost_of =
+				auc_list_find(server->cost, server->ncost, shape->per_node[k].name);
+			hour += cost_of ? shape->per_node[k].value * cost_of->value : 0;
+		}
+		for (at = o->start; at < o->end && hour > 0; at = end) {
+			double clock = s->hour * 3600 + at;
+			unsigned h = (unsigned)fmod(floor(clock / 3600), AUC_DAY_HOURS);
+
+			end = fmin(o->end, at + 3600 * (floor(clock / 3600) + 1) - clock);
+			cost += (end - at) / 3600 * hour *
+				(server->hourly ? server->cost_hours[h] : 1);
+		}
+	}
+	return cost;
 }
 
 static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
@@ -341,7 +374,7 @@ static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
 {
 	struct auction_days *a = &x->auctions[index];
 	struct row *row = &x->r->rows[index];
-	double slot = x->f->slot_seconds, start, seconds;
+	double slot = x->f->slot_seconds, start, seconds, part;
 	struct scenario *s = NULL;
 	struct result result = {0};
 	enum auc_code rc;
@@ -357,8 +390,10 @@ static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
 			slot;
 		seconds = o->plan.gang ? s->jobs[k].gang[o->plan.shape].seconds
 				       : (double)(o->plan.completion - o->plan.start) * slot;
+		/* In a queue nodes cost by the second, too. */
+		part = seconds / ((double)(o->plan.completion - o->plan.start) * slot);
 		rows_ran(x->r, row, first + k, x->day, x->limited.jobs[first + k].submit, start,
-			 seconds, gpus_of(&logged->jobs[k]), o->value, o->payment);
+			 seconds, gpus_of(&logged->jobs[k]), o->value, o->payment, o->cost * part);
 	}
 	if (rc == AUC_OK && a->chosen) /* "POLICY: what: why" */
 		snprintf(row->prices, sizeof(row->prices), "%.199s", a->chosen);

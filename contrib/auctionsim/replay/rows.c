@@ -48,14 +48,15 @@ void rows_clear(struct replay_rows *r)
 }
 
 void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day, double submit,
-	      double start, double seconds, double gpus, double value, double payment)
+	      double start, double seconds, double gpus, double value, double payment, double cost)
 {
 	double end = start + seconds, from, to;
 
 	row->completed++;
-	row->welfare += value;
+	row->welfare += value - cost;
 	row->revenue += payment;
-	row->day_welfare[day] += value;
+	row->cost += cost;
+	row->day_welfare[day] += value - cost;
 	row->wait[job] = fmax(0, start - submit) / 3600;
 	for (unsigned b = (unsigned)fmax(0, start / r->bin_seconds); b < r->nbins; b++) {
 		from = fmax(start, b * r->bin_seconds);
@@ -64,6 +65,11 @@ void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day
 			break;
 		row->use[b] += gpus * (to - from) / r->bin_seconds;
 	}
+}
+
+double row_kept(const struct row *row)
+{
+	return row->welfare + row->cost - row->revenue;
 }
 
 enum auc_code rows_finish(struct replay_rows *r, struct auc_err *err)

@@ -25,7 +25,8 @@ struct row {
 	char label[96];
 	char prices[200]; /* by which it sold last, or "" */
 	unsigned completed;
-	double welfare, revenue; /* credits */
+	double welfare, revenue; /* credits; what jobs are worth, less what their nodes cost */
+	double cost;             /* what their nodes cost, by Cost of auction.conf */
 	double *day_welfare;     /* by day of submission */
 	double *wait;            /* by job: hours from submission to start; < 0: never started */
 	double *use;             /* by bin: GPUs that work, on average */
@@ -43,6 +44,7 @@ struct replay_rows {
 	unsigned nbins;
 	double bin_seconds;
 	double potential;  /* credits: each job alone on the cluster */
+	bool costs;        /* some server has a cost */
 	unsigned *user;    /* by job; 0: not known */
 	double short_part; /* part of jobs that are shorter than a slot */
 	double history;    /* days that prices are learned from at most */
@@ -52,9 +54,11 @@ struct replay_rows {
 enum auc_code rows_make(struct replay_rows *r, struct auc_err *err);
 void rows_clear(struct replay_rows *r);
 /* JOB of ROW ran on GPUS GPUs from START for SECONDS, counted from the begin of the first day; it
- * was submitted on DAY and at SUBMIT. */
+ * was submitted on DAY and at SUBMIT. Its nodes cost COST. */
 void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day, double submit,
-	      double start, double seconds, double gpus, double value, double payment);
+	      double start, double seconds, double gpus, double value, double payment, double cost);
+/* What users have of ROW: value less payment. */
+double row_kept(const struct row *row);
 /* Works out what is left when all jobs are in. */
 enum auc_code rows_finish(struct replay_rows *r, struct auc_err *err);
 /* The first row of that kind; NULL: there is none. */

@@ -97,13 +97,13 @@ static enum advice choose(const struct replay_rows *r, const struct contest *c,
 {
 	double threshold = fmax(MATTER, c->days > 2 ? 2 * c->error : MATTER);
 
-	if (queue->welfare >= ENOUGH * r->potential && c->gain > -threshold)
+	if (queue->welfare + queue->cost >= ENOUGH * r->potential && c->gain > -threshold)
 		return ADVICE_NO_SHORTAGE;
 	if (c->gain <= -threshold)
 		return ADVICE_KEEP_QUEUE;
 	if (c->gain < threshold)
 		return ADVICE_NO_MATTER;
-	return auction->welfare - auction->revenue >= queue->welfare ? ADVICE_AUCTION : ADVICE_PAID;
+	return row_kept(auction) >= row_kept(queue) ? ADVICE_AUCTION : ADVICE_PAID;
 }
 
 static double percent(double part, double whole)
@@ -114,7 +114,7 @@ static double percent(double part, double whole)
 static void say(FILE *out, const struct replay_rows *r, enum advice advice, const struct contest *c,
 		const struct row *auction, const struct row *queue)
 {
-	double keep = auction->welfare - auction->revenue;
+	double keep = row_kept(auction);
 
 	switch (advice) {
 	case ADVICE_NO_SHORTAGE:
@@ -123,7 +123,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"what "
 			"each would be worth alone on the cluster, so there is next to nothing to "
 			"share out.\n",
-			percent(queue->welfare, r->potential));
+			percent(queue->welfare + queue->cost, r->potential));
 		return;
 	case ADVICE_KEEP_QUEUE:
 		fprintf(out,
@@ -146,7 +146,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"with "
 			"EASY backfill (more on %u of %u days), and users keep more even after "
 			"paying (%.0f against %.0f).\n",
-			100 * c->gain, c->won, c->days, keep, queue->welfare);
+			100 * c->gain, c->won, c->days, keep, row_kept(queue));
 		break;
 	case ADVICE_PAID:
 		fprintf(out,
@@ -156,8 +156,9 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"that and keep %.0f, against %.0f without paying. That is a gain where "
 			"credits are given out and come back, as budgets of a month do, and a loss "
 			"to users where they cost money.\n",
-			100 * c->gain, c->won, c->days, percent(auction->revenue, auction->welfare),
-			keep, queue->welfare);
+			100 * c->gain, c->won, c->days,
+			percent(auction->revenue, auction->welfare + auction->cost), keep,
+			row_kept(queue));
 		break;
 	}
 }

@@ -746,7 +746,7 @@ enum auc_code scenario_read_amounts(struct reader *r, struct json_object *v, dou
 	size_t mark;
 
 	if (!json_object_is_type(v, json_type_object))
-		return reader_expected(r, v, "an object of amounts by TRES");
+		return reader_expected(r, v, "an object of amounts by name");
 	*list = calloc((size_t)json_object_object_length(v) + 1, sizeof(**list));
 	if (!*list)
 		return reader_fail(r, AUC_ENOMEM, "no memory");
