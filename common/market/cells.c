@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,9 @@ _Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
 #define HOUR       3600.0 /* s */
 #define SORT_MOVES 16     /* places per server that are cheaper to move than to sort anew */
 #define MOVE_PART  32     /* one server of so many is cheaper to move alone than to sort the row */
+#define STAMPS     (UINT64_C(1) << 20) /* a market takes so many numbers at a time */
 
+static uint64_t next_stamp(struct auc_market *m);
 static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
 			 const struct auc_type_cache *c);
@@ -39,6 +42,8 @@ static const struct auc_price_curve *curve_of(const struct auc_market *m, unsign
 					      unsigned tres);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later);
 static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t cell);
+static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t cell,
+		    int32_t fit);
 static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
 		      bool sort_later);
 static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to);
@@ -197,8 +202,10 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->changed = calloc(row, sizeof(*m->changed));
 	m->moved = calloc(m->nrows, sizeof(*m->moved));
 	m->freed = calloc(row, sizeof(*m->freed));
+	m->stamp = calloc(m->nrows, sizeof(*m->stamp));
+	m->stamp_next = m->stamp_end = 0;
 	if (!m->used || !m->full || !m->lowest || !m->unit_price || !m->idle_price || !m->changed ||
-	    !m->moved || !m->freed || !auc_traffic_lay_out(m))
+	    !m->moved || !m->freed || !m->stamp || !auc_traffic_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
@@ -250,11 +257,23 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 	}
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		lay_out_empty(m, i);
+	m->idle_stamp = next_stamp(m);
 	/* Rows after the last block are what the window grows into. */
 	for (level = 1; level < m->nlevels; level++) {
 		row = auc_block_row(m, level, auc_market_last(m) >> level) + 1;
 		empty_rows(m, row, m->level_row[level + 1] - row);
 	}
+}
+
+static uint64_t next_stamp(struct auc_market *m)
+{
+	static _Atomic uint64_t taken = 1;
+
+	if (m->stamp_next == m->stamp_end) {
+		m->stamp_next = atomic_fetch_add(&taken, STAMPS);
+		m->stamp_end = m->stamp_next + STAMPS;
+	}
+	return m->stamp_next++;
 }
 
 /* What an empty slot holds of one type. */
@@ -301,6 +320,8 @@ static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
 	size_t keep = auc_cell(m, rows - shift, 0);
 	struct auc_type_cache *c;
 
+	memmove(m->stamp + m->level_row[level], m->stamp + m->level_row[level] + shift,
+		(rows - shift) * sizeof(*m->stamp));
 	for (i = 0; i < cached(m); i++) {
 		c = &m->cache[i];
 		memmove(c->fit + to, c->fit + from, keep * sizeof(*c->fit));
@@ -345,6 +366,8 @@ static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
 	struct auc_type_cache *c;
 	unsigned i, r;
 
+	for (r = from; r < from + count; r++)
+		m->stamp[r] = next_stamp(m);
 	for (i = 0; i < cached(m); i++) {
 		c = &m->cache[i];
 		for (r = from; r < from + count; r++) {
@@ -521,7 +544,7 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, boo
 		c = &m->cache[i];
 		if (never_fits(c, server, cell))
 			continue;
-		c->fit[cell] = fit_in_cell(m, &m->types[i], server, cell);
+		set_fit(m, c, row, cell, fit_in_cell(m, &m->types[i], server, cell));
 		set_price(m, i, row, cell,
 			  c->fit[cell] ? bundle_price(&m->types[i], unit, m->nservers) : INFINITY,
 			  sort_later);
@@ -534,6 +557,16 @@ static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t c
 	return !c->fit0[server] && !c->fit[cell];
 }
 
+/* C's in CELL, which is of ROW. */
+static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t cell,
+		    int32_t fit)
+{
+	if (c->fit[cell] == fit)
+		return;
+	c->fit[cell] = fit;
+	m->stamp[row] = next_stamp(m);
+}
+
 /* Of one of TYPE in CELL, which is of ROW. */
 static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
 		      bool sort_later)
@@ -543,6 +576,7 @@ static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t 
 
 	if (c->price[cell] == price)
 		return;
+	m->stamp[row] = next_stamp(m);
 	if (sort_later) {
 		m->moved[row] |= UINT64_C(1) << type;
 		c->price[cell] = price;
@@ -641,7 +675,7 @@ static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsi
 			least = fit < least ? fit : least;
 			price += c->price[part[half]];
 		}
-		c->fit[cell] = least;
+		set_fit(m, c, at, cell, least);
 		set_price(m, type, at, cell, price, sort_later);
 	}
 }

@@ -86,6 +86,7 @@ void auc_market_destroy(struct auc_market *m)
 	free(m->idle_price);
 	free(m->changed);
 	free(m->moved);
+	free(m->stamp);
 	free(m->freed);
 	free(m->closed);
 	free(m->closures);
@@ -137,6 +138,7 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->idle_price = NULL;
 	m->changed = NULL;
 	m->moved = NULL;
+	m->stamp = NULL;
 	m->freed = NULL;
 	m->closed = NULL;
 	m->closures = NULL;

@@ -118,7 +118,14 @@ struct auc_market {
 			       were put in order; one bit each */
 	struct auc_share
 		*changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
-	uint8_t *closed;  /* by cell: nothing more fits there; NULL: none ever was */
+	/*
+	 * For those who keep what they found in a row: by row of the caches, another number
+	 * whenever a fit, a price or the order is another there, and one for what empty slots hold.
+	 * No two states of rows have the same, whatever market they are of; 0: none has.
+	 */
+	uint64_t *stamp, idle_stamp;
+	uint64_t stamp_next, stamp_end; /* numbers that are this market's to give */
+	uint8_t *closed;                /* by cell: nothing more fits there; NULL: none ever was */
 	struct auc_closure *closures;
 	size_t nclosures;
 	uint64_t frees;  /* how often a server got room */

@@ -1,7 +1,7 @@
 /*
  * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c and
- * dps_floor.c, which tell it what a window costs at least, and dps_windows.c, which tells it what
- * it costs.
+ * dps_floor.c, which tell it what a window costs at least, dps_windows.c, which tells it what it
+ * costs, and dps_rows.c, which reads the market for them.
  */
 #ifndef AUC_DPS_PRIVATE_H
 #define AUC_DPS_PRIVATE_H
@@ -11,6 +11,8 @@
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
 #define DPS_LEVELS 16
+#define DPS_RUNS   24 /* of a row's cheapest workers, and of its single servers: what is kept */
+#define DPS_STEPS  12
 
 /* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
 enum tier { ANY, LARGE, SMALL, TIERS };
@@ -20,6 +22,25 @@ enum tier { ANY, LARGE, SMALL, TIERS };
 struct offer {
 	double price;
 	int32_t most;
+};
+
+/* The cheapest workers of a row, whatever servers they are on: so many at one price each. Where
+ * there are more, those from place RANK of the market's order on; else RANK is behind the last. */
+struct runs {
+	unsigned n, rank;
+	struct run {
+		double price;
+		int64_t workers;
+	} run[DPS_RUNS];
+};
+
+/* Single servers of a row: each holds more workers than the one before, and is dearer. */
+struct steps {
+	unsigned n;
+	struct step {
+		double price;
+		int32_t fit;
+	} step[DPS_STEPS + 1];
 };
 
 /* What servers of a tier offer of PSs of any type that the job may have; INFINITY and 0 if none. */
@@ -51,7 +72,10 @@ struct lane {
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
 	unsigned closed;           /* completions from here on need not be looked at */
-	int64_t room; /* while windows of one completion are gone through: workers that fit */
+	/* While windows of one completion are gone through: workers that fit, and the shortest
+	 * duration that no bound of a shorter one ruled out. */
+	int64_t room;
+	unsigned next;
 };
 
 /* What one type finds over [completion - d, completion - 1]. */
@@ -117,19 +141,27 @@ struct auc_policy_ctx {
 	/* by lane and d: the fewest workers of that duration, the largest level below, count /
 	 * level */
 	int64_t *fewest;
+	unsigned *until; /* by the same: the longest duration of as many workers */
 	uint8_t *level_of;
 	uint8_t *lasts; /* by the same: marked as a duration that some PS type gives */
 	bool marked;    /* lasts and the lanes' dense are there */
 	double *ratio;
-	double *bound; /* by lane, slot index and level: cost of the slots before (prefix sums) */
-	double *block; /* by lane, row of the market and level: cost in that block alone */
-	int64_t *block_room;              /* by lane and row: no more workers than that fit */
-	uint8_t *block_done;              /* by lane and row: both are there */
-	struct offer (*offers)[TIERS];    /* by type and row of the market */
-	uint8_t *offers_done;             /* by the same: that is there */
-	struct ps_offer *ps_offers;       /* by tier and row of the market */
-	uint8_t *ps_offers_done;          /* by row: those are there */
-	struct ps_offer window_ps[TIERS]; /* of the last window */
+	double *bound;       /* by lane, level and slot index: dps_sums() */
+	double *block;       /* by lane, row of the market and level: cost in that block alone */
+	int64_t *block_room; /* by lane and row: no more workers than that fit */
+	uint8_t *block_done; /* by lane and row: both are there */
+	/* dps_rows.c: by type and row of the market, and the stamps of the rows that they are of.
+	 */
+	struct runs *runs;
+	struct steps *steps_of;
+	struct offer (*offers)[TIERS];
+	uint64_t *runs_stamp, *steps_stamp, *offers_stamp, *hosts_stamp;
+	uint64_t tiers_stamp;                    /* of the empty slots that the tiers are of */
+	unsigned all_ready;                      /* slot index from which on all servers are */
+	uint8_t *offers_done;                    /* by the same: asked for by this quote */
+	struct ps_offer *ps_offers;              /* by tier and row of the market */
+	uint8_t *ps_offers_done;                 /* by row: those are there */
+	struct ps_offer window_ps[TIERS];        /* of the last window */
 	unsigned window_ps_start, window_ps_end; /* its slot indices; end 0: none yet */
 	struct window_offers *window_offers;     /* by type: of the last window */
 	struct offer_series *series;             /* dps_floor.c */
@@ -156,13 +188,13 @@ struct auc_policy_ctx {
 	unsigned looked_at;  /* windows that the bounds by slot did not rule out */
 	unsigned words;      /* of a set of servers */
 	uint64_t *hosts;     /* by type and row: the servers where one fits */
-	uint8_t *hosts_done; /* by type and row: that is there */
+	uint8_t *hosts_done; /* by type and row: asked for by this quote */
 	uint64_t *common;    /* scratch: a set of servers; rows of a window */
 	unsigned *rows;
 	uint32_t *ps_servers; /* of the window at hand: that may hold the PSs */
 	double *ps_cost;      /* what they cost there at least */
 	unsigned *take;       /* by server: workers of the final layout */
-	void *memory[48];
+	void *memory[64];
 	unsigned nmemory;
 };
 
@@ -188,10 +220,8 @@ void auc_dps_find_floors(struct auc_policy_ctx *ctx, unsigned end);
 /* No schedule that completes at COMPLETION or later has a higher payoff. Completions before BOUNDED
  * have bounds of their own, and up to there value[] is known. */
 double auc_dps_upper_from(struct auc_policy_ctx *ctx, unsigned completion, unsigned bounded);
-/* What servers offer of TYPE, by tier, in the block of the market's ROW, which begins at slot index
- * SLOT; of PSs of any type, but for ANY. */
-const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
-				   unsigned slot);
+/* What servers offer of PSs of any type, but for ANY, in the block of the market's ROW, which
+ * begins at slot index SLOT. */
 const struct ps_offer *auc_dps_ps_offers(struct auc_policy_ctx *ctx, unsigned row, unsigned slot);
 /*
  * What C costs at least with any PS type, its PSs on a server that offers no more than PS and up to
@@ -244,8 +274,25 @@ int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
  */
 double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		     bool *over);
-/* Tells large servers from the others. */
-void auc_dps_find_tiers(struct auc_policy_ctx *ctx);
+/*
+ * dps_rows.c: begins with another quote, whose job and ready servers are known.
+ */
+void auc_dps_start_rows(struct auc_policy_ctx *ctx);
+/* What the market's ROW, the block that begins at slot index SLOT, has of workers of a type; what
+ * its servers offer of TYPE, by tier; and one bit for each of them that can host it. */
+const struct runs *auc_dps_runs(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+				unsigned slot);
+const struct steps *auc_dps_steps(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+				  unsigned slot);
+const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
+				   unsigned slot);
+const uint64_t *auc_dps_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned row);
+
+/* True if large servers are so few that each is looked at by itself. */
+static inline bool dps_lists_large(const struct auc_policy_ctx *ctx)
+{
+	return ctx->nlarge < ctx->nservers / 8;
+}
 
 static inline bool dps_is_spent(const struct auc_policy_ctx *ctx)
 {
@@ -265,16 +312,31 @@ static inline bool dps_may_last(const struct auc_policy_ctx *ctx, unsigned lane,
 	       ctx->lasts[(size_t)lane * (ctx->slots + 1) + d];
 }
 
-/* What the fewest workers of a lane cost at least in the window. */
+/* The shortest duration from D on for as many workers that some PS type gives; 0: none. */
+static inline unsigned dps_lasting(const struct auc_policy_ctx *ctx, unsigned lane, unsigned d)
+{
+	unsigned until = ctx->until[(size_t)lane * (ctx->slots + 1) + d];
+
+	while (d <= until && !dps_may_last(ctx, lane, d))
+		d++;
+	return d <= until ? d : 0;
+}
+
+/* What LEVEL of a lane cost at least in the slots before each: prefix sums. */
+static inline double *dps_sums(const struct auc_policy_ctx *ctx, unsigned lane, unsigned level)
+{
+	return ctx->bound + ((size_t)lane * ctx->levels + level) * (ctx->slots + 1);
+}
+
+/* What the fewest workers of a lane cost at least in the window; of as many workers a longer one
+ * costs no less. */
 static inline double dps_bound_of(const struct auc_policy_ctx *ctx, unsigned lane,
 				  unsigned completion, unsigned d)
 {
-	size_t base = (size_t)lane * (ctx->slots + 1);
-	unsigned level = ctx->level_of[base + d];
+	size_t at = (size_t)lane * (ctx->slots + 1) + d;
+	const double *sums = dps_sums(ctx, lane, ctx->level_of[at]);
 
-	return (ctx->bound[(base + completion) * ctx->levels + level] * ctx->keep -
-		ctx->bound[(base + completion - d) * ctx->levels + level]) *
-	       ctx->ratio[base + d];
+	return (sums[completion] * ctx->keep - sums[completion - d]) * ctx->ratio[at];
 }
 
 /* What one PS of any type costs at least in the window. */

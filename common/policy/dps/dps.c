@@ -53,6 +53,13 @@ struct options {
 	unsigned variant, bounds;
 };
 
+/* The window of a completion with the lowest bound. */
+struct likeliest {
+	double bound, limit; /* INFINITY: none yet; from LIMIT on it is of no use */
+	unsigned lane, d;
+	bool floors; /* those are asked, too */
+};
+
 /* A PS type for a window: workers, what those cost at least, and what all of it does. */
 struct ps_try {
 	unsigned ps;
@@ -76,6 +83,8 @@ static double value_of(struct auc_policy_ctx *ctx, unsigned completion);
 static bool costs(const struct auc_policy_ctx *ctx);
 static void close_lanes(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
+static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			   struct likeliest *likeliest);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
@@ -247,7 +256,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	ctx->end = ctx->asked = ctx->ruled_out = 0;
 	ctx->steps += 4 * (uint64_t)m->nservers;
 	ctx->valued = ctx->start0;
-	auc_dps_find_tiers(ctx);
+	auc_dps_start_rows(ctx);
 	auc_dps_start_series(ctx);
 	ctx->nlanes = 0;
 	ctx->marked = false;
@@ -257,16 +266,13 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->ps_bound[ctx->start0] = 0;
-	for (i = 0; i < ctx->nlanes; i++)
-		memset(ctx->bound + ((size_t)i * (m->slots + 1) + ctx->start0) * ctx->levels, 0,
-		       ctx->levels * sizeof(*ctx->bound));
+	for (i = 0; i < ctx->nlanes * ctx->levels; i++)
+		dps_sums(ctx, 0, i)[ctx->start0] = 0;
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
-	memset(ctx->offers_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
 	memset(ctx->ps_offers_done, 0, m->nrows);
 	ctx->window_ps_end = 0;
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
-	memset(ctx->hosts_done, 0, (size_t)(m->nworker_types + m->nps_types) * m->nrows);
 	ctx->filler.d = 0;
 	ctx->looked_at = 0;
 	for (i = 0; i < m->nworker_types; i++)
@@ -386,45 +392,55 @@ static void close_lanes(struct auc_policy_ctx *ctx)
  */
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	unsigned longest = completion - ctx->start0, d, i, lane, best_d = 0, best_lane = 0;
-	const int64_t *rooms, *fewest;
-	double bound, workers, least = INFINITY, limit = limit_of(ctx, completion, value);
-	bool floors = floors_help(ctx);
-	const struct lane *l;
-	int64_t room;
+	struct likeliest l = {.bound = INFINITY, .limit = limit_of(ctx, completion, value)};
+	unsigned i;
 
-	for (i = 0; i < ctx->nopen; i++) {
-		lane = ctx->open[i];
-		l = &ctx->lanes[lane];
-		rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
-		fewest = ctx->fewest + (size_t)lane * (ctx->slots + 1);
-		room = INT64_MAX;
-		ctx->steps += longest < l->dmax ? longest : l->dmax;
-		for (d = 1; d <= longest && d <= l->dmax; d++) {
-			room = *(rooms - d) < room ? *(rooms - d) : room;
-			if (l->level[0] > room)
-				break;
-			if (d < l->dmin || !dps_may_last(ctx, lane, d) || fewest[d] > room)
-				continue;
-			ctx->steps += 3;
-			workers = dps_bound_of(ctx, lane, completion, d);
-			bound = workers + dps_least_ps(ctx, completion, d);
-			if (floors && bound < least && bound < limit)
-				bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
-							     least);
-			if (bound < least || (bound == least && d < best_d)) {
-				least = bound;
-				best_d = d;
-				best_lane = lane;
-			}
+	l.floors = floors_help(ctx);
+	for (i = 0; i < ctx->nopen; i++)
+		find_likeliest(ctx, ctx->open[i], completion, &l);
+	ctx->least[completion] = l.bound;
+	ctx->tried[completion] = 0;
+	if (l.bound >= l.limit)
+		return;
+	ctx->tried[completion] = (size_t)l.lane * (ctx->slots + 1) + l.d;
+	try_types(ctx, l.lane, completion, l.d, value);
+}
+
+/* Looks at the windows of LANE: of those for as many workers the shortest has the lowest bound. */
+static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			   struct likeliest *likeliest)
+{
+	const struct lane *l = &ctx->lanes[lane];
+	size_t base = (size_t)lane * (ctx->slots + 1);
+	const int64_t *rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
+	unsigned longest = completion - ctx->start0, next, d, seen = 0;
+	int64_t room = INT64_MAX;
+	double workers, bound;
+
+	longest = longest < l->dmax ? longest : l->dmax;
+	for (next = l->dmin; next <= longest; next = ctx->until[base + next] + 1) {
+		d = dps_lasting(ctx, lane, next);
+		ctx->steps += 4;
+		if (!d)
+			continue;
+		for (; seen < d && seen < longest; seen++)
+			room = *(rooms - seen - 1) < room ? *(rooms - seen - 1) : room;
+		if (d > longest || l->level[0] > room)
+			break;
+		if (ctx->fewest[base + d] > room)
+			continue;
+		workers = dps_bound_of(ctx, lane, completion, d);
+		bound = workers + dps_least_ps(ctx, completion, d);
+		if (likeliest->floors && bound < likeliest->bound && bound < likeliest->limit)
+			bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
+						     likeliest->bound);
+		if (bound < likeliest->bound || (bound == likeliest->bound && d < likeliest->d)) {
+			likeliest->bound = bound;
+			likeliest->d = d;
+			likeliest->lane = lane;
 		}
 	}
-	ctx->least[completion] = least;
-	ctx->tried[completion] = 0;
-	if (least >= limit)
-		return;
-	ctx->tried[completion] = (size_t)best_lane * (ctx->slots + 1) + best_d;
-	try_types(ctx, best_lane, completion, best_d, value);
+	ctx->steps += seen / 4;
 }
 
 /* Tries all windows that end at COMPLETION, short ones first: their sums grow slot by slot. */
@@ -432,6 +448,7 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 {
 	double bound = 0, ps = 0;
 	unsigned d, i, lane;
+	size_t at;
 
 	auc_dps_open_lanes(ctx, completion);
 	for (d = 1; !dps_is_spent(ctx) && auc_dps_next_duration(ctx, completion, d); d++) {
@@ -440,18 +457,19 @@ static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double valu
 			ps = dps_least_ps(ctx, completion, d);
 		for (i = 0; i < ctx->nopen; i++) {
 			lane = ctx->open[i];
-			if (d < ctx->lanes[lane].dmin || !dps_may_last(ctx, lane, d) ||
-			    ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] >
-				    ctx->lanes[lane].room)
+			at = (size_t)lane * (ctx->slots + 1) + d;
+			if (d < ctx->lanes[lane].next || !dps_may_last(ctx, lane, d) ||
+			    ctx->fewest[at] > ctx->lanes[lane].room)
 				continue;
 			ctx->steps += 2;
-			if (ctx->bounds) {
-				if (ctx->tried[completion] == (size_t)lane * (ctx->slots + 1) + d)
-					continue;
-				bound = dps_bound_of(ctx, lane, completion, d);
-			}
-			if (bound + ps < limit_of(ctx, completion, value))
+			if (ctx->bounds && ctx->tried[completion] == at)
+				continue;
+			if (ctx->bounds)
+				bound = dps_bound_of(ctx, lane, completion, d) + ps;
+			if (bound < limit_of(ctx, completion, value))
 				try_types(ctx, lane, completion, d, value);
+			else
+				ctx->lanes[lane].next = ctx->until[at] + 1;
 		}
 	}
 }

@@ -21,7 +21,15 @@
 #include "base/num.h"
 #include "policy/dps/dps-private.h"
 
-static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest);
+/* The cheapest workers so far, and the level that is next. */
+struct walk {
+	double *level_cost, cost;
+	int64_t workers;
+	unsigned level;
+};
+
+static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest,
+			    unsigned *until);
 static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
 			  unsigned distinct);
 static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsigned end);
@@ -29,9 +37,10 @@ static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot);
 static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsigned row,
 				unsigned slot);
-static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
-				unsigned row, unsigned slot, double *level_cost);
-static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+static int64_t walk_distributed(struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+				unsigned slot, double *level_cost);
+static void take_workers(const struct lane *l, struct walk *walk, int64_t workers, double price);
+static int64_t walk_colocated(struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost);
 static const struct offer *window_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned start,
 					 unsigned end);
@@ -70,18 +79,19 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	room = colocated ? m->cache[worker].max0 : m->cache[worker].total0;
 	distinct = find_fewest(lane, least,
 			       (uint64_t)room < job->chunks ? (uint64_t)room : job->chunks,
-			       ctx->fewest + base);
+			       ctx->fewest + base, ctx->until + base);
 	if (!distinct)
 		return;
 	choose_levels(ctx, lane, base, distinct);
 	ctx->nlanes++;
 }
 
-/* The FEWEST workers, up to MOST, that do WORK, by duration. Returns how many different numbers
- * that is. */
-static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest)
+/* The FEWEST workers, up to MOST, that do WORK, by duration, and UNTIL which duration that is so.
+ * Returns how many different numbers that is. */
+static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest,
+			    unsigned *until)
 {
-	unsigned d = lane->dmax, distinct = 0;
+	unsigned d = lane->dmax, distinct = 0, last;
 	int64_t n;
 
 	lane->dmin = lane->dmax + 1;
@@ -93,8 +103,10 @@ static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64
 		lane->dmin = (unsigned)auc_job_duration(work, n);
 		lane->slots = fmin(lane->slots, (double)n * lane->dmin);
 		distinct++;
-		while (d >= lane->dmin)
-			fewest[d--] = n;
+		for (last = d; d >= lane->dmin; d--) {
+			fewest[d] = n;
+			until[d] = last;
+		}
 	}
 	return distinct;
 }
@@ -200,12 +212,11 @@ static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
 {
 	const double *cost = lane_block(ctx, lane, slot, slot);
-	const double *before = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot) * ctx->levels;
-	double *after = ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot + 1) * ctx->levels;
+	double *sums = dps_sums(ctx, lane, 0) + slot;
 	unsigned i;
 
-	for (i = 0; i < ctx->lanes[lane].nlevels; i++)
-		after[i] = before[i] + cost[i];
+	for (i = 0; i < ctx->lanes[lane].nlevels; i++, sums += ctx->slots + 1)
+		sums[1] = sums[0] + cost[i];
 }
 
 /*
@@ -230,151 +241,59 @@ static const double *lane_block(struct auc_policy_ctx *ctx, unsigned lane, unsig
 }
 
 /* The cheapest workers, for all levels in one walk. Returns how many fit; INT64_MAX: all levels. */
-static int64_t walk_distributed(const struct auc_policy_ctx *ctx, const struct lane *l,
-				unsigned row, unsigned slot, double *level_cost)
+static int64_t walk_distributed(struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+				unsigned slot, double *level_cost)
 {
+	const struct runs *runs = auc_dps_runs(ctx, l->worker, row, slot);
 	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
 	size_t cell = auc_cell(ctx->m, row, 0);
-	int64_t workers = 0;
-	double cost = 0;
-	unsigned r, i = 0;
+	struct walk walk = {.level_cost = level_cost};
+	unsigned r;
 	uint32_t s;
 
-	for (r = 0; r < ctx->nservers && i < l->nlevels; r++) {
+	for (r = 0; r < runs->n && walk.level < l->nlevels; r++)
+		take_workers(l, &walk, runs->run[r].workers, runs->run[r].price);
+	for (r = runs->rank; r < ctx->nservers && walk.level < l->nlevels; r++) {
 		s = c->order[cell + r];
 		if (!c->fit[cell + s])
 			break;
-		if (ctx->ready[s] > slot)
-			continue;
-		for (; i < l->nlevels && l->level[i] <= workers + c->fit[cell + s]; i++)
-			level_cost[i] = cost + (double)(l->level[i] - workers) * c->price[cell + s];
-		workers += c->fit[cell + s];
-		cost += c->fit[cell + s] * c->price[cell + s];
+		if (ctx->ready[s] <= slot)
+			take_workers(l, &walk, c->fit[cell + s], c->price[cell + s]);
 	}
-	if (i == l->nlevels)
+	if (walk.level == l->nlevels)
 		return INT64_MAX;
-	for (; i < l->nlevels; i++)
-		level_cost[i] = cost;
-	return workers;
+	for (; walk.level < l->nlevels; walk.level++)
+		level_cost[walk.level] = walk.cost;
+	return walk.workers;
 }
 
-/*
- * The cheapest single server, for all levels: of the large ones each is looked at if they are few,
- * of the others only as long as a dearer one may hold more.
- */
-static int64_t walk_colocated(const struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
+/* As many WORKERS at PRICE each as the next levels need. */
+static void take_workers(const struct lane *l, struct walk *walk, int64_t workers, double price)
+{
+	unsigned i = walk->level;
+
+	for (; i < l->nlevels && l->level[i] <= walk->workers + workers; i++)
+		walk->level_cost[i] = walk->cost + (double)(l->level[i] - walk->workers) * price;
+	walk->level = i;
+	walk->workers += workers;
+	walk->cost += (double)workers * price;
+}
+
+/* The cheapest single server, for all levels. */
+static int64_t walk_colocated(struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost)
 {
-	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
-	bool listed = ctx->nlarge < ctx->nservers / 8;
-	int64_t most = 0, top = listed ? ctx->most[l->worker][SMALL] : c->max0, fit;
-	unsigned r, i = 0, k;
-	uint32_t s;
+	const struct steps *steps = auc_dps_steps(ctx, l->worker, row, slot);
+	unsigned i = 0, k;
 
-	for (r = 0; r < ctx->nservers && i < l->nlevels && most < top && l->level[i] <= top; r++) {
-		s = c->order[cell + r];
-		fit = c->fit[cell + s];
-		if (!fit)
-			break;
-		if (ctx->ready[s] > slot || fit <= most || (listed && ctx->large[s]))
-			continue;
-		most = fit;
-		for (; i < l->nlevels && l->level[i] <= most; i++)
-			level_cost[i] = (double)l->level[i] * c->price[cell + s];
-	}
-	if (i < l->nlevels && l->level[i] > top)
-		most = top; /* at most: the walk ended early */
-	listed = listed && ctx->most[l->worker][LARGE] > 0;
-	for (k = i; listed && k < l->nlevels; k++)
-		level_cost[k] = INFINITY;
-	for (r = 0; listed && r < ctx->nlarge; r++) {
-		s = ctx->large_list[r];
-		fit = c->fit[cell + s];
-		if (!fit || ctx->ready[s] > slot)
-			continue;
-		most = fit > most ? fit : most;
-		for (k = 0; k < l->nlevels && l->level[k] <= fit; k++)
-			level_cost[k] =
-				fmin(level_cost[k], (double)l->level[k] * c->price[cell + s]);
-		i = k > i ? k : i;
-	}
+	for (k = 0; k < steps->n; k++)
+		for (; i < l->nlevels && l->level[i] <= steps->step[k].fit; i++)
+			level_cost[i] = (double)l->level[i] * steps->step[k].price;
 	if (i == l->nlevels)
 		return INT64_MAX;
 	for (; i < l->nlevels; i++)
 		level_cost[i] = 0;
-	return most;
-}
-
-/* Worked out when first asked for. */
-const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
-				   unsigned slot)
-{
-	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
-	struct offer *o = ctx->offers[at];
-	bool listed = ctx->nlarge < ctx->nservers / 8; /* few: each is looked at */
-	bool seek[TIERS] = {
-		[LARGE] = !listed && ctx->most[type][LARGE], [SMALL] = ctx->most[type][SMALL]};
-	enum tier tier;
-	unsigned r;
-	uint32_t s;
-
-	if (ctx->offers_done[at])
-		return o;
-	ctx->offers_done[at] = 1;
-	ctx->steps += ctx->nservers / 8 + 2 * (uint64_t)ctx->nlarge + 8;
-	o[LARGE] = o[SMALL] = (struct offer){.price = INFINITY};
-	for (r = 0; r < ctx->nservers && (seek[LARGE] || seek[SMALL]); r++) {
-		s = c->order[cell + r];
-		tier = ctx->large[s] ? LARGE : SMALL;
-		if (!c->fit[cell + s])
-			break;
-		if (!seek[tier] || ctx->ready[s] > slot)
-			continue;
-		o[tier] = (struct offer){c->price[cell + s], (int32_t)ctx->most[type][tier]};
-		seek[tier] = false;
-	}
-	for (r = 0; listed && r < ctx->nlarge; r++) {
-		s = ctx->large_list[r];
-		if (!c->fit[cell + s] || ctx->ready[s] > slot)
-			continue;
-		o[LARGE].price = fmin(o[LARGE].price, c->price[cell + s]);
-		if (c->fit[cell + s] > o[LARGE].most)
-			o[LARGE].most = c->fit[cell + s];
-	}
-	o[ANY].price = o[LARGE].price < o[SMALL].price ? o[LARGE].price : o[SMALL].price;
-	return o;
-}
-
-void auc_dps_find_tiers(struct auc_policy_ctx *ctx)
-{
-	const struct auc_market *m = ctx->m;
-	unsigned ntypes = ctx->nworkers + ctx->nps, s, i;
-	int32_t fit, small, most;
-	const int32_t *fits;
-
-	memset(ctx->large, 0, ctx->nservers);
-	for (i = 0; i < ctx->nworkers; i++)
-		for (s = 0; s < ctx->nservers; s++)
-			ctx->large[s] |= m->cache[i].fit0[s] > m->cache[i].max0 / 2;
-	ctx->nlarge = 0;
-	for (s = 0; s < ctx->nservers; s++)
-		if (ctx->large[s])
-			ctx->large_list[ctx->nlarge++] = s;
-	for (i = 0; i < ntypes; i++) {
-		fits = m->cache[i].fit0;
-		for (small = 0, s = 0; s < ctx->nservers; s++) {
-			fit = ctx->large[s] ? 0 : fits[s];
-			small = fit > small ? fit : small;
-		}
-		for (most = 0, s = 0; s < ctx->nlarge; s++) {
-			fit = fits[ctx->large_list[s]];
-			most = fit > most ? fit : most;
-		}
-		ctx->most[i][SMALL] = small;
-		ctx->most[i][LARGE] = most;
-	}
+	return steps->n ? steps->step[steps->n - 1].fit : 0;
 }
 
 unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end)

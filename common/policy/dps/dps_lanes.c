@@ -27,6 +27,7 @@ void auc_dps_open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
 		if (completion < ctx->lanes[i].closed) {
 			ctx->open[ctx->nopen++] = i;
 			ctx->lanes[i].room = INT64_MAX;
+			ctx->lanes[i].next = ctx->lanes[i].dmin;
 		}
 }
 

@@ -7,6 +7,7 @@
 
 #define TABLE_BYTES ((size_t)32 << 20)
 
+static void reserve_rows(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t types);
 static void reserve_lists(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t servers);
 static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 
@@ -38,12 +39,13 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	ctx->lasts = reserve(ctx, lanes * slots, sizeof(*ctx->lasts));
 	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
 	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
+	ctx->until = reserve(ctx, lanes * slots, sizeof(*ctx->until));
 	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
 	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
 	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
 	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
+	reserve_rows(ctx, m, types);
 	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
-	ctx->offers = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers));
 	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
 	ctx->ps_offers_done = reserve(ctx, m->nrows, sizeof(*ctx->ps_offers_done));
 	ctx->large_list = reserve(ctx, servers, sizeof(*ctx->large_list));
@@ -58,8 +60,6 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
 	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
-	ctx->words = (m->nservers + 63) / 64;
-	ctx->hosts = reserve(ctx, types * m->nrows * (size_t)ctx->words + 1, sizeof(*ctx->hosts));
 	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
 	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
 	ctx->rows = reserve(ctx, slots, sizeof(*ctx->rows));
@@ -79,6 +79,24 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 					   "no memory for a quote among %u servers", m->nservers);
 		}
 	return AUC_OK;
+}
+
+/* dps_rows.c's, by type and row. */
+static void reserve_rows(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t types)
+{
+	size_t workers = m->nworker_types * (size_t)m->nrows + 1;
+
+	types = types * m->nrows + 1;
+	ctx->words = (m->nservers + 63) / 64;
+	ctx->runs = reserve(ctx, workers, sizeof(*ctx->runs));
+	ctx->runs_stamp = reserve(ctx, workers, sizeof(*ctx->runs_stamp));
+	ctx->steps_of = reserve(ctx, workers, sizeof(*ctx->steps_of));
+	ctx->steps_stamp = reserve(ctx, workers, sizeof(*ctx->steps_stamp));
+	ctx->offers = reserve(ctx, types, sizeof(*ctx->offers));
+	ctx->offers_stamp = reserve(ctx, types, sizeof(*ctx->offers_stamp));
+	ctx->hosts = reserve(ctx, types * ctx->words + 1, sizeof(*ctx->hosts));
+	ctx->hosts_stamp = reserve(ctx, types, sizeof(*ctx->hosts_stamp));
+	ctx->tiers_stamp = 0;
 }
 
 /* By type and server: what a window offers, and dps_reach.c's. */

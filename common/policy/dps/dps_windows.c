@@ -14,7 +14,6 @@
 
 static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		       struct window *win);
-static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsigned row);
 static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		    struct window *win);
 static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
@@ -55,9 +54,10 @@ static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows
 	const uint64_t *hosts;
 	uint64_t word;
 
-	memcpy(ctx->common, hosts_of(ctx, type, ctx->rows[0]), ctx->words * sizeof(*ctx->common));
+	memcpy(ctx->common, auc_dps_hosts(ctx, type, ctx->rows[0]),
+	       ctx->words * sizeof(*ctx->common));
 	for (i = 1; i < nrows; i++) {
-		hosts = hosts_of(ctx, type, ctx->rows[i]);
+		hosts = auc_dps_hosts(ctx, type, ctx->rows[i]);
 		for (k = 0; k < ctx->words; k++)
 			ctx->common[k] &= hosts[k];
 	}
@@ -68,29 +68,6 @@ static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows
 			if (ctx->ready[s] <= start)
 				win->list[win->n++] = s;
 		}
-}
-
-/* One bit for each server that can host TYPE all the block of ROW. */
-static const uint64_t *hosts_of(struct auc_policy_ctx *ctx, unsigned type, unsigned row)
-{
-	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
-	uint64_t *hosts = ctx->hosts + at * ctx->words;
-	unsigned k, s, end;
-	uint64_t word;
-
-	if (ctx->hosts_done[at])
-		return hosts;
-	ctx->hosts_done[at] = 1;
-	ctx->steps += ctx->nservers / 2;
-	for (k = 0; k < ctx->words; k++) {
-		end = 64 * k + 64 < ctx->nservers ? 64 * k + 64 : ctx->nservers;
-		word = 0;
-		for (s = 64 * k; s < end; s++)
-			word |= (uint64_t)(c->fit[cell + s] > 0) << (s % 64);
-		hosts[k] = word;
-	}
-	return hosts;
 }
 
 static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,

@@ -12,6 +12,7 @@
 #include "auction/auction-private.h"
 #include "market/timeline.h"
 #include "market/replan.h"
+#include "unit/support/caches.h"
 #include "unit/support/world.h"
 
 #define NODES 5
@@ -69,7 +70,7 @@ static void assert_sound(const struct auc_auction *a)
 	assert_true(whole >= 0 && auc_market_is_whole(m, (unsigned)whole));
 	assert_int_equal(auc_ledger_check(a->ledger, &err), AUC_OK);
 	assert_true(auc_market_sound(m));
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	for (auc_slot t = auc_market_first(m); t <= auc_market_last(m); t++)
 		for (unsigned k = 0; k < auc_market_ntres(m); k++) {
 			double sum = 0;

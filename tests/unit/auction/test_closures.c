@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "market/timeline.h"
+#include "unit/support/caches.h"
 #include "unit/support/tiny.h"
 #include "unit/support/world.h"
 
@@ -34,7 +35,7 @@ static void check(const struct auc_market *m, const struct auc_market *open,
 {
 	size_t cell;
 
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 	for (unsigned t = 0; t < m->slots; t++)
 		for (unsigned s = 0; s < m->nservers; s++)
 			for (unsigned i = 0; i < m->nworker_types + m->nps_types; i++) {

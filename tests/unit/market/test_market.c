@@ -15,6 +15,7 @@
 #include "input/bid_resolve.h"
 #include "market/timeline.h"
 #include "market/plan.h"
+#include "unit/support/caches.h"
 #include "unit/support/tiny.h"
 #include "unit/support/sound.h"
 
@@ -85,7 +86,7 @@ static void test_book(void **state)
 	make_plan(&p, 104, 106, 0, 1, 1);
 	assert_int_equal(auc_market_book(m, &p, 104, 106, NULL), AUC_OK);
 	assert_true(auc_market_price(m, 0, 0, 104) == 15);
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 
 	/* only the rest of a plan is given back, and not more than is in use */
 	assert_int_equal(auc_market_unbook(m, &p, 105, 1000, NULL), AUC_OK);
@@ -102,7 +103,7 @@ static void test_book(void **state)
 	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EINVAL);
 	make_plan(&p, 104, 104, 2, 1, 0);
 	assert_int_equal(auc_market_book(m, &p, 104, 104, NULL), AUC_EINVAL);
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 	auc_plan_clear(&p);
 	auc_market_destroy(m);
 }
@@ -121,7 +122,7 @@ static bool sell_in_both(struct auc_market *a, struct auc_market *b, struct tiny
 
 static void assert_same_markets(const struct auc_market *a, const struct auc_market *b)
 {
-	assert_true(auc_market_sound(a) && auc_market_cache_sound(a));
+	assert_true(auc_market_sound(a) && caches_sound(a));
 	for (unsigned s = 0; s < auc_market_nservers(a); s++)
 		for (unsigned k = 0; k < auc_market_ntres(a); k++) {
 			assert_true(auc_market_capacity(a, s, k) == auc_market_capacity(b, s, k));
@@ -178,7 +179,7 @@ static void test_set_capacity(void **state)
 			assert_same_markets(a, b);
 		} else {
 			assert_true(auc_market_capacity(a, 0, 0) == 0.3);
-			assert_true(auc_market_cache_sound(a));
+			assert_true(caches_sound(a));
 		}
 		nfit += fits;
 		auc_market_destroy(a);
@@ -201,7 +202,7 @@ static void test_set_capacity_refused(void **state)
 	assert_string_equal(err.text, "server e1: cpu is counted otherwise");
 	assert_int_equal(auc_market_set_capacity(m, 0, other, 1, &err), AUC_ESTATE);
 	assert_string_equal(err.text, "server e1: fpga=1 is new here");
-	assert_true(auc_market_capacity(m, 0, 1) == 8 && auc_market_cache_sound(m));
+	assert_true(auc_market_capacity(m, 0, 1) == 8 && caches_sound(m));
 	auc_market_destroy(m);
 }
 
@@ -251,13 +252,13 @@ static void test_advance(void **state)
 	assert_int_equal(auc_market_last(m), 113);
 	assert_true(fabs(auc_market_used(m, 1, 0, 109) - 0.3) < 1e-12);
 	assert_true(auc_market_used(m, 1, 0, 110) == 0 && auc_market_used(m, 1, 0, 103) == 0);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	assert_int_equal(auc_market_unbook(m, &p, 98, 109, NULL), AUC_OK);
 	assert_true(auc_market_used(m, 1, 0, 109) == 0);
 	assert_int_equal(auc_market_book(m, &p, 98, 112, NULL), AUC_OK);
 	auc_market_advance(m, INT64_C(1) << 40);
 	assert_true(auc_market_used(m, 1, 0, auc_market_first(m)) == 0);
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 	auc_plan_clear(&p);
 	auc_market_destroy(m);
 }
@@ -277,7 +278,7 @@ static void test_clone(void **state)
 	assert_int_equal(auc_market_close(m, &closed, 1, NULL), AUC_OK);
 	clone = auc_market_clone(m);
 	assert_non_null(clone);
-	assert_true(auc_market_sound(clone) && auc_market_cache_sound(clone));
+	assert_true(auc_market_sound(clone) && caches_sound(clone));
 	for (t = 100; t < 110; t++) {
 		assert_true(auc_market_used(clone, 0, 0, t) == auc_market_used(m, 0, 0, t));
 		assert_true(auc_market_price(clone, 0, 0, t) == auc_market_price(m, 0, 0, t));
@@ -288,7 +289,7 @@ static void test_clone(void **state)
 	auc_market_destroy(m);
 	auc_market_advance(clone, 103);
 	assert_int_equal(clone->cache[0].fit[auc_cell(clone, 3, 0)], 0);
-	assert_true(auc_market_sound(clone) && auc_market_cache_sound(clone));
+	assert_true(auc_market_sound(clone) && caches_sound(clone));
 	auc_plan_clear(&p);
 	auc_market_destroy(clone);
 }
@@ -312,9 +313,9 @@ static void test_set_roles(void **state)
 		if (first % 15 == 0)
 			auc_market_set_roles(m, first % 2 ? down : up);
 		assert_int_equal(auc_market_roles(m, 1), first / 15 % 2 ? 0 : both);
-		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		assert_true(auc_market_sound(m) && caches_sound(m));
 		auc_market_advance(m, first + 1);
-		assert_true(auc_market_cache_sound(m));
+		assert_true(caches_sound(m));
 	}
 	assert_true(auc_market_used(m, 1, 0, 161) > 0);
 
@@ -327,7 +328,7 @@ static void test_set_roles(void **state)
 	make_plan(&p, 105, 105, 0, 3, 1);
 	assert_int_equal(auc_market_book(other, &p, 105, 105, NULL), AUC_EFULL);
 	auc_market_end_bulk(other);
-	assert_true(auc_market_sound(other) && auc_market_cache_sound(other));
+	assert_true(auc_market_sound(other) && caches_sound(other));
 	auc_plan_clear(&p);
 	auc_market_destroy(m);
 	auc_market_destroy(other);
@@ -347,7 +348,7 @@ static void test_reserve(void **state)
 	assert_int_equal(auc_market_reserve(m, 1, 0, 100, 105, -1, NULL), AUC_EINVAL);
 	assert_int_equal(auc_market_reserve(m, 1, 0, 100, 105, NAN, NULL), AUC_EINVAL);
 	assert_int_equal(auc_market_reserve(m, 9, 0, 100, 105, 1, NULL), AUC_ENOENT);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	auc_market_destroy(m);
 }
 
@@ -366,7 +367,7 @@ static void test_reserve_bulk(void **state)
 	}
 	assert_int_equal(auc_market_reserve(m, 0, 0, 100, 109, 0.1, NULL), AUC_EFULL);
 	auc_market_end_bulk(m);
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 	assert_true(auc_market_used(m, 0, 0, 109) == auc_market_used(other, 0, 0, 109));
 	assert_true(auc_market_price(m, 0, 0, 109) == auc_market_price(other, 0, 0, 109));
 	auc_market_destroy(m);
@@ -386,7 +387,7 @@ static void test_set_price(void **state)
 	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK);
 	assert_true(auc_market_price(m, 0, 0, 100) == 0);
 	assert_true(auc_market_price(m, 0, 1, 103) == 1);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	price.eta[0].value = 0.5;
 	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
 	assert_string_equal(err.text, "Eta: cpu=0.5: expected a number >= 1");
@@ -690,7 +691,7 @@ static void test_bounds(void **state)
 	assert_int_equal(auc_market_add_worker_type(m, "w", one, 2, 1, NULL), AUC_OK);
 	assert_int_equal(auc_market_add_ps_type(m, "p", one, 1, 1, NULL), AUC_OK);
 	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	for (i = 0; i < 2; i++, auc_market_advance(m, 103)) {
 		assert_true(auc_market_price(m, 0, 0, 104) == 1);
 		assert_true(fabs(auc_market_price(m, 1, 0, 104) - 2) < 1e-12);
@@ -698,7 +699,7 @@ static void test_bounds(void **state)
 		assert_true(fabs(auc_market_price(m, 0, 1, 104) - 4) < 1e-12);
 		assert_true(auc_market_price(m, 1, 1, 104) == 0); /* no PS uses any */
 		assert_true(fabs(auc_market_price(m, 2, 1, 104) - 4) < 1e-12);
-		assert_true(auc_market_cache_sound(m));
+		assert_true(caches_sound(m));
 	}
 	assert_true(auc_market_price(m, 0, 0, 107) == 1);
 	assert_int_equal(auc_market_reserve(m, 0, 0, 104, 107, 5, NULL), AUC_OK);
@@ -707,7 +708,7 @@ static void test_bounds(void **state)
 	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 10) < 1e-12);
 	assert_true(fabs(auc_market_price(m, 1, 0, 104) - 50) < 1e-12);
 	assert_true(fabs(auc_market_price(m, 2, 0, 104) - 100) < 1e-12); /* the higher */
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 
 	other = auc_market_create(5, 10, 103);
 	for (i = 0; i < 3; i++)
@@ -716,10 +717,10 @@ static void test_bounds(void **state)
 	assert_int_equal(auc_market_ready(other, &(struct auc_price){0}, NULL), AUC_OK);
 	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_OK);
 	assert_true(fabs(auc_market_price(other, 0, 0, 107) - 10) < 1e-12);
-	assert_true(auc_market_cache_sound(other));
+	assert_true(caches_sound(other));
 	auc_market_advance(other, 110);
 	assert_true(fabs(auc_market_price(other, 0, 1, 114) - 4) < 1e-12);
-	assert_true(auc_market_cache_sound(other));
+	assert_true(caches_sound(other));
 	auc_market_destroy(other);
 
 	for (i = 0; i < 3; i++)
@@ -727,7 +728,7 @@ static void test_bounds(void **state)
 	auc_market_set_roles(m, roles);
 	assert_true(fabs(auc_market_price(m, 0, 0, 103) - 2) < 1e-12);
 	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 10) < 1e-12); /* sqrt(2 x 50) */
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 
 	price.bounds[0].upper[0] = log(0.5);
 	assert_int_equal(auc_market_set_price(m, &price, &err), AUC_EINVAL);
@@ -740,7 +741,7 @@ static void test_bounds(void **state)
 	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK);
 	assert_true(fabs(auc_market_price(m, 0, 0, 107) - 1) < 1e-12);
 	assert_true(auc_market_price(m, 0, 0, 103) == 0);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	auc_market_destroy(m);
 }
 
@@ -761,26 +762,26 @@ static void test_given(void **state)
 	assert_true(auc_market_price(m, 1, 1, 100) == 1 && auc_market_price(m, 1, 1, 101) == 0);
 	assert_int_equal(auc_market_reserve(m, 0, 1, 100, 109, 8, NULL), AUC_OK);
 	assert_true(auc_market_price(m, 0, 1, 100) == 0); /* sold out and still free */
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 
 	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_OK);
 	assert_true(auc_market_price(other, 0, 0, 105) == 3);
 	assert_true(auc_market_used(other, 0, 1, 109) == 8);
-	assert_true(auc_market_cache_sound(other));
+	assert_true(caches_sound(other));
 	auc_market_advance(m, 101);
 	assert_int_equal(auc_market_copy_state(other, m, NULL), AUC_ESTATE);
 	/* The price after the window holds in slots that come into it. */
 	auc_market_advance(m, 103);
 	assert_true(auc_market_price(m, 0, 0, 112) == 3 && auc_market_price(m, 1, 1, 112) == 0);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	clone = auc_market_clone(m);
 	auc_market_advance(clone, 120);
-	assert_true(auc_market_price(clone, 0, 0, 120) == 3 && auc_market_cache_sound(clone));
+	assert_true(auc_market_price(clone, 0, 0, 120) == 3 && caches_sound(clone));
 	auc_market_destroy(clone);
 
 	assert_int_equal(auc_market_set_price(m, &price, NULL), AUC_OK); /* computed again */
 	assert_true(auc_market_price(m, 0, 0, 103) == 15 && auc_market_price(m, 1, 1, 103) == 0);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	list[1].price = -1;
 	assert_int_equal(auc_market_give_prices(m, list, 3, &err), AUC_EINVAL);
 	list[1] = (struct auc_given_price){.server = 2};
@@ -814,7 +815,7 @@ static void test_caches(void **state)
 					   auc_market_capacity(m, s, k) * tiny_real(&r), NULL);
 			if (tiny_chance(&r, 0.2))
 				auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 3));
-			assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+			assert_true(auc_market_sound(m) && caches_sound(m));
 		}
 		auc_market_destroy(m);
 	}
@@ -847,12 +848,12 @@ static void test_cost_hours(void **state)
 	assert_int_equal(auc_market_ready(m, &price, NULL), AUC_OK);
 	given.tres = (unsigned)auc_market_find_tres(m, "gpu");
 	for (unsigned pass = 0; pass < 2; pass++) {
-		assert_true(auc_market_cache_sound(m) && auc_market_sound(m));
+		assert_true(caches_sound(m) && auc_market_sound(m));
 		for (auc_slot t = auc_market_first(m); t <= auc_market_last(m); t++)
 			assert_true(auc_market_price(m, 0, given.tres, t) ==
 				    fmax(6 * hour[t / 2 % 24], pass ? given.price : 0));
 		auc_market_advance(m, 46 + 3 * pass);
-		assert_true(auc_market_cache_sound(m));
+		assert_true(caches_sound(m));
 		for (auc_slot t = auc_market_first(m); t <= auc_market_last(m); t++)
 			assert_true(auc_market_price(m, 0, given.tres, t) ==
 				    fmax(6 * hour[t / 2 % 24], pass ? given.price : 0));

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "unit/support/caches.h"
 #include "unit/support/edited.h"
 #include "market/timeline.h"
 #include "market/plan.h"
@@ -187,7 +188,7 @@ static void test_gang_booked(void **state)
 	assert_true(auc_market_used(m, 1, 1, 6) == 3 && auc_market_used(m, 1, 1, 8) == 0);
 	assert_int_equal(auc_market_book(m, &p, 1, 20, NULL), AUC_OK);
 	assert_int_equal(auc_market_book(m, &p, 1, 20, NULL), AUC_EFULL);
-	assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+	assert_true(auc_market_sound(m) && caches_sound(m));
 	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_OK);
 	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_OK);
 	assert_int_equal(auc_market_unbook(m, &p, 1, 20, NULL), AUC_ESTATE);
@@ -312,7 +313,7 @@ static void test_gangs_only(void **state)
 	for (unsigned i = 1; i < 3; i++) {
 		size_t cells = (size_t)m[0]->slots * m[0]->nservers;
 
-		assert_true(auc_market_cache_sound(m[i]) && auc_market_sound(m[i]));
+		assert_true(caches_sound(m[i]) && auc_market_sound(m[i]));
 		assert_memory_equal(m[0]->used, m[i]->used,
 				    cells * m[0]->ntres * sizeof(*m[0]->used));
 		assert_memory_equal(m[0]->unit_price, m[i]->unit_price,

@@ -257,6 +257,26 @@ static void check_plain(struct engine *e, const struct auc_market *m)
 	assert_true(e->other.best_payoff == e->decision.best_payoff);
 }
 
+/* What is kept from quotes before, or of markets before, changes nothing, not even the steps. */
+static void check_fresh(struct engine *e, const struct auc_market *m)
+{
+	struct auc_policy_ctx *fresh;
+
+	assert_int_equal(auc_policy_dps.create("", &fresh, NULL), AUC_OK);
+	assert_int_equal(auc_policy_dps.quote(fresh, m, &e->job, &e->other, NULL), AUC_OK);
+	auc_policy_dps.destroy(fresh);
+	assert_int_equal(e->other.reason, e->decision.reason);
+	assert_int_equal(e->other.steps, e->decision.steps);
+	if (e->decision.reason != AUC_REASON_CAPACITY)
+		assert_true(engine_same_plan(&e->other.plan, &e->decision.plan));
+}
+
+static void check_both(struct engine *e, const struct auc_market *m)
+{
+	check_plain(e, m);
+	check_fresh(e, m);
+}
+
 /* The same with a budget that does not pay the best schedule. */
 static void check_budget(struct engine *e, struct tiny_market *t, struct auc_market *m,
 			 const struct tiny_job *j, struct tiny_random *r)
@@ -329,7 +349,7 @@ static void test_property(void **state)
 static void test_large(void **state)
 {
 	(void)state;
-	property_large(&auc_policy_dps, price, 0, check_plain);
+	property_large(&auc_policy_dps, price, 0, check_both);
 }
 
 int main(int argc, char **argv)

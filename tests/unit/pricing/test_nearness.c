@@ -12,6 +12,7 @@
 #include "pricing/nearness.h"
 #include "market/timeline.h"
 #include "market/price.h"
+#include "unit/support/caches.h"
 #include "unit/support/property.h"
 
 #define FIRST 100
@@ -96,7 +97,7 @@ static void test_discount(void **state)
 	/* on a server that is not there: nothing happens */
 	add(a, 7, 1, FIRST, FIRST);
 	auc_nearness_discount(a, m, FIRST + 3);
-	assert_true(auc_market_cache_sound(m));
+	assert_true(caches_sound(m));
 	for (unsigned s = 0; s < 3; s++)
 		for (auc_slot t = FIRST; t < FIRST + SLOTS; t++)
 			assert_close(auc_market_price(m, s, 0, t),

@@ -16,6 +16,7 @@
 
 #include "auctionsim/baseline/registry.h"
 #include "market/timeline.h"
+#include "unit/support/caches.h"
 #include "unit/support/property.h"
 
 struct property property;
@@ -171,7 +172,7 @@ void property_small(const struct auc_policy *policy,
 			if (e.decision.accepted)
 				tiny_book(&t, m, &e.decision.plan);
 			assert_true(auc_market_sound(m));
-			assert_true(auc_market_cache_sound(m));
+			assert_true(caches_sound(m));
 			counts[e.decision.reason]++;
 		}
 		auc_market_destroy(m);
@@ -227,7 +228,7 @@ void property_large(const struct auc_policy *policy,
 						 AUC_OK);
 			auc_market_advance(m, auc_market_first(m) + tiny_int(&r, 0, 5));
 		}
-		assert_true(auc_market_sound(m) && auc_market_cache_sound(m));
+		assert_true(auc_market_sound(m) && caches_sound(m));
 		auc_market_destroy(m);
 	}
 	engine_stop(&e);
