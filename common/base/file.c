@@ -51,6 +51,28 @@ enum auc_code auc_file_replace(const char *path, const char *text, size_t len, m
 	return AUC_OK;
 }
 
+FILE *auc_file_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), why;
+	FILE *f = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st)) {
+		if (S_ISREG(st.st_mode))
+			f = fdopen(fd, "re");
+		else
+			errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+	}
+	if (!f) {
+		why = errno;
+		close(fd);
+		errno = why;
+	}
+	return f;
+}
+
 enum auc_code auc_file_own(const char *path, mode_t mode, struct auc_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -19,6 +20,12 @@
  */
 enum auc_code auc_file_replace(const char *path, const char *text, size_t len, mode_t mode,
 			       bool sync, struct auc_err *err);
+
+/*
+ * Opens PATH for reading if it is a regular file (or a link to one), and never waits, as open()
+ * does where somebody has put a FIFO there. NULL with errno: EISDIR, EINVAL for other kinds.
+ */
+FILE *auc_file_open(const char *path);
 
 /*
  * The file PATH, if it is there, becomes this process's alone: it has to be a regular file of its

@@ -132,7 +132,7 @@ static enum auc_code make_key(const char *path, struct auc_err *err)
 
 static enum auc_code read_key(const char *path, unsigned char *key, struct auc_err *err)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char text[FILE_LEN + 1];
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	enum auc_code code = AUC_OK;

@@ -857,7 +857,7 @@ static void names_without_conf(const char *path)
 static void names_of_broken_file(const char *path, char *spool_dir, size_t size)
 {
 	static const char partition[] = "PartitionName=", spool[] = "SpoolDir=";
-	FILE *f = fopen(path, "re");
+	FILE *f = auc_file_open(path);
 	char line[4096];
 	long read = 0;
 

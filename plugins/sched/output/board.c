@@ -130,8 +130,8 @@ static void open_log(const char *dir, const struct auc_auction *a, double now)
 	board.of = a;
 	board.lines = 0;
 	snprintf(path, sizeof(path), "%.4000s/prices", dir);
-	f = board.log ? fopen(path, "re") : NULL;
-	if (f && !fstat(fileno(f), &st) && S_ISREG(st.st_mode) && st.st_size < FILE_MAX &&
+	f = board.log ? auc_file_open(path) : NULL;
+	if (f && !fstat(fileno(f), &st) && st.st_size < FILE_MAX &&
 	    (text = malloc((size_t)st.st_size + 1)))
 		bad = auc_price_log_read(board.log, text, fread(text, 1, (size_t)st.st_size, f),
 					 now);
@@ -162,7 +162,7 @@ static enum auc_code write_file(const char *dir, struct auc_err *err)
 
 static enum auc_code append(const char *path, const char *line, struct auc_err *err)
 {
-	int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	size_t len = strlen(line);
 	ssize_t n = fd < 0 ? -1 : write(fd, line, len);
 	int why = errno;

@@ -233,7 +233,7 @@ static enum auc_code load_file(struct auc_err *err)
 	enum auc_code code;
 	struct stat st;
 	char *text = NULL;
-	FILE *f = fopen(receipts.path, "re");
+	FILE *f = auc_file_open(receipts.path);
 
 	if (!f && errno == ENOENT)
 		return AUC_OK;

@@ -32,10 +32,10 @@ static void read_file(const char *dir, struct auc_auction *a)
 	size_t n;
 
 	path_of(dir, path);
-	f = fopen(path, "re");
+	f = auc_file_open(path);
 	if (!f)
 		return;
-	if (!fstat(fileno(f), &st) && S_ISREG(st.st_mode) && st.st_size < FILE_MAX &&
+	if (!fstat(fileno(f), &st) && st.st_size < FILE_MAX &&
 	    (text = malloc((size_t)st.st_size + 1))) {
 		n = fread(text, 1, (size_t)st.st_size, f);
 		text[n] = '\0';

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -172,12 +173,38 @@ static void test_owned_directory(void **state)
 	}
 }
 
+/* Whoever opens a FIFO as other files waits until somebody writes. */
+static void test_opened(void **state)
+{
+	char other[160];
+	FILE *f;
+
+	(void)state;
+	assert_null(auc_file_open(path));
+	assert_int_equal(errno, ENOENT);
+	assert_null(auc_file_open(dir));
+	assert_int_equal(errno, EISDIR);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_null(auc_file_open(path));
+	assert_int_equal(errno, EINVAL);
+	unlink(path);
+	assert_int_equal(auc_file_replace(path, "x", 1, 0644, false, &err), AUC_OK);
+	snprintf(other, sizeof(other), "%s.link", path);
+	assert_int_equal(symlink("text", other), 0);
+	f = auc_file_open(other);
+	assert_non_null(f);
+	assert_int_equal(getc(f), 'x');
+	fclose(f);
+	unlink(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_link_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_owned, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_owned_directory, setup, teardown),
 	};

@@ -201,6 +201,24 @@ static void test_kept(void **state)
 	}
 }
 
+/* slurmctld must not wait for who writes to it. */
+static void test_fifo(void **state)
+{
+	(void)state;
+	unlink(spool_kept);
+	write_file(kept, good_conf);
+	unlink(good_path);
+	assert_int_equal(mkfifo(good_path, 0644), 0);
+	alarm(60);
+	begin();
+	alarm(0);
+	assert_null(auc_site_enter(NULL));
+	assert_true(ours("edge"));
+	assert_false(ours("main"));
+	assert_true(auc_site_put());
+	unlink(good_path);
+}
+
 /* Where the spool is elsewhere, the broken file may say so. */
 static void test_kept_elsewhere(void **state)
 {
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test(test_partitions_seen),
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_fifo),
 		cmocka_unit_test(test_kept_elsewhere),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_default),
