@@ -53,7 +53,8 @@ static const struct field decided[] = {
 	FIELD(cpus_per_task, U16, "--cpus-per-task"),
 	FIELD_ALSO(min_cpus, U32, "--ntasks", 1),
 	FIELD(pn_min_cpus, U16, "--mincpus"),
-	FIELD(pn_min_memory, U64, "--mem"),
+	/* 0 is all that the node has. */
+	FIELD_ALSO(pn_min_memory, U64, "--mem", NO_VAL64),
 	FIELD(pn_min_tmp_disk, U32, "--tmp"),
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
 	FIELD(cores_per_socket, U16, "--cores-per-socket"),
@@ -320,6 +321,8 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 		desc, &plain);
 	if (desc->priority == 0)
 		add_option(&late, "--hold", desc);
+	if (AUC_DESC_SEGMENTED(desc))
+		add_option(&late, "--segment", desc);
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
 }
 
@@ -363,6 +366,7 @@ void auc_desc_apply(job_desc_msg_t *desc, const struct auc_slice *slice, const c
 	if (!desc->open_mode)
 		desc->open_mode = OPEN_MODE_APPEND;
 	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
+	AUC_DESC_FORGET_SIZES(desc);
 	set_string(&desc->req_nodes, slice->node);
 	set_string(&desc->partition, slice->partition);
 	set_string(&desc->tres_per_node, slice->gres[0] ? slice->gres : NULL);
@@ -403,6 +407,7 @@ void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct
 	desc->begin_time = (time_t)auc_ceil(until);
 	desc->requeue = 0;
 	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
+	AUC_DESC_FORGET_SIZES(desc);
 	set_string(&desc->partition, names);
 	set_string(&desc->admin_comment, receipt);
 	remove_variables(desc, is_bid_variable);

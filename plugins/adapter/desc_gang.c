@@ -11,6 +11,7 @@
 #include "adapter/nodes.h"
 #include "base/list.h"
 #include "base/num.h"
+#include "input/array_tasks.h"
 #include "input/bid_gang.h"
 #include "input/bid_time.h"
 
@@ -23,6 +24,8 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *
 static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_t most,
 			    uint64_t *counts, struct auc_reasons *why);
 static unsigned spread_of(const struct auc_request *q, uint64_t nodes);
+static unsigned keep_sizes(const char *sizes, uint64_t *counts, unsigned n,
+			   struct auc_reasons *why);
 static unsigned add_count(uint64_t *counts, unsigned n, uint64_t nodes);
 static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
 			     uint64_t *counts, struct auc_reasons *why);
@@ -96,6 +99,8 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	take_kinds(desc, g, &why);
 	q.whole = g->whole;
 	n = counts_of(desc, &q, bid, counts, &why);
+	if (AUC_DESC_SIZES(desc) && n)
+		n = keep_sizes(AUC_DESC_SIZES(desc), counts, n, &why);
 	for (unsigned i = 0; i < n && !why.len; i++)
 		if (fits_tasks(desc, &q, counts[i], &why) &&
 		    auc_share_of(&q, counts[i], &share, &why))
@@ -205,6 +210,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	/* The owner's "scontrol requeue" does not reach job_modify; this refuses it. */
 	desc->requeue = 0;
 	desc->bitflags &= ~(uint64_t)AUC_EXPEDITED;
+	AUC_DESC_FORGET_SIZES(desc);
 	set_text(&desc->req_nodes, slice->node);
 	set_text(&desc->exc_nodes, NULL);
 	set_text(&desc->partition, slice->partition);
@@ -461,6 +467,31 @@ static unsigned add_count(uint64_t *counts, unsigned n, uint64_t nodes)
 		counts[i] = counts[i - 1];
 	counts[i] = nodes;
 	return n + 1;
+}
+
+/* Of the N COUNTS those that are among SIZES, such as "1,3,5-9:2". */
+static unsigned keep_sizes(const char *sizes, uint64_t *counts, unsigned n, struct auc_reasons *why)
+{
+	struct auc_array_tasks list;
+	struct auc_err err;
+	unsigned kept = 0;
+
+	if (auc_array_read(sizes, NODES_MAX, &list, &err)) {
+		auc_reasons_add(why, "--nodes=%.64s: expected numbers of nodes, such as 1,3",
+				sizes);
+		return 0;
+	}
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < list.n; k++)
+			if (list.ids[k] == counts[i])
+				counts[kept++] = counts[i];
+	free(list.ids);
+	if (!kept)
+		auc_reasons_add(why,
+				"--nodes=%.64s: the job's tasks and GPUs are of %llu nodes, "
+				"expected one of these numbers",
+				sizes, (unsigned long long)counts[0]);
+	return kept;
 }
 
 /* As the user's table says, within --nodes. */

@@ -90,6 +90,25 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_NAME_ROW(step_id, name) ((void)(name))
 #endif
 
+/* The numbers of nodes of "--nodes=1,3", from 23.02 on: Slurm starts the job on no other number. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#define AUC_DESC_SIZES(desc)        ((const char *)(desc)->job_size_str)
+#define AUC_DESC_FORGET_SIZES(desc) AUC_XFREE((desc)->job_size_str)
+#else
+#define AUC_DESC_SIZES(desc)        ((void)(desc), (const char *)NULL)
+#define AUC_DESC_FORGET_SIZES(desc) ((void)(desc))
+#endif
+
+/* True if so many nodes each have to be of one block of the topology (--segment, from 24.05 on, of
+ * which topology/block alone takes notice). */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0)
+#define AUC_DESC_SEGMENTED(desc)                                                                   \
+	((desc)->segment_size && (desc)->segment_size < NO_VAL16 && slurm_conf.topology_plugin &&  \
+	 strstr(slurm_conf.topology_plugin, "block"))
+#else
+#define AUC_DESC_SEGMENTED(desc) ((void)(desc), false)
+#endif
+
 /* slurm_load_job() names the job as a step does, from 25.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define AUC_LOAD_JOB(jobs, id, flags)                                                              \

@@ -262,6 +262,8 @@ static void test_contradictions(void **state)
 	refused(&d, "--cpus-per-task, --gpus-per-task cannot");
 	d.pn_min_memory = 100;
 	refused(&d, "--mem");
+	d.pn_min_memory = 0;
+	refused(&d, "--mem");
 	d.time_limit = 5;
 	refused(&d, "--time");
 	d.begin_time = 1;
