@@ -859,17 +859,16 @@ static void names_of_broken_file(const char *path, char *spool_dir, size_t size)
 	static const char partition[] = "PartitionName=", spool[] = "SpoolDir=";
 	FILE *f = auc_file_open(path);
 	char line[4096];
-	long read = 0;
 
 	site.nnames = 0;
 	spool_dir[0] = '\0';
 	if (!f)
 		return;
-	while (read < CONF_MAX && fgets(line, sizeof(line), f)) {
+	/* By what was read: a line of NULs has no length. */
+	while (ftell(f) < CONF_MAX && fgets(line, sizeof(line), f)) {
 		char *p = line + strspn(line, " \t");
 		bool is_spool = !strncasecmp(p, spool, sizeof(spool) - 1);
 
-		read += (long)strlen(line);
 		if (!is_spool && strncasecmp(p, partition, sizeof(partition) - 1))
 			continue;
 		p = strchr(p, '=') + 1;

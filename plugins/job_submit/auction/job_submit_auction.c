@@ -250,10 +250,12 @@ static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
 
 static enum where partition_of(const job_desc_msg_t *desc)
 {
-	const char *p = desc->partition;
+	const char *p = desc->partition ? desc->partition : "";
 	unsigned ours = 0, others = 0;
 
-	if (!p || !*p)
+	p += strspn(p, ",");
+	/* Of commas alone later releases make the default, too. */
+	if (!*p)
 		return auc_site_default_is_ours() ? OURS : ELSEWHERE;
 	for (; *p; p += strspn(p, ",")) {
 		size_t n = strcspn(p, ",");

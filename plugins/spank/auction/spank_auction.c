@@ -27,6 +27,7 @@
 #include "input/bid.h"
 #include "input/conf.h"
 #include "spank/auction/srun_gpus.h"
+#include "spank/auction/srun_line.h"
 
 SPANK_PLUGIN(auction, 1)
 
@@ -108,6 +109,7 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 
 int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 {
+	static char command[COMMAND_SIZE];
 	int rc;
 
 	(void)ac;
@@ -122,6 +124,8 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 		exit(EXIT_FAILURE);
 	}
 	rc = make_bid(sp);
+	if (rc == ESPANK_SUCCESS && client.any_given && spank_context() == S_CTX_LOCAL)
+		auc_srun_forget_line(command, read_command(command, sizeof(command)));
 	client_clear();
 	/*
 	 * Slurm goes on after an error of a plugin that plugstack.conf calls optional, and would

@@ -219,6 +219,22 @@ static void test_fifo(void **state)
 	unlink(good_path);
 }
 
+/* A file that has no end, nor anything in it: what is beyond the first part is not looked at. */
+static void test_huge(void **state)
+{
+	(void)state;
+	write_file(kept, good_conf);
+	write_file(good_path, "");
+	assert_int_equal(truncate(good_path, (off_t)1 << 40), 0);
+	alarm(60);
+	begin();
+	alarm(0);
+	assert_true(ours("edge"));
+	assert_false(ours("main"));
+	assert_true(auc_site_put());
+	unlink(good_path);
+}
+
 /* Where the spool is elsewhere, the broken file may say so. */
 static void test_kept_elsewhere(void **state)
 {
@@ -315,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_huge),
 		cmocka_unit_test(test_kept_elsewhere),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_default),
