@@ -74,6 +74,8 @@ says()
 }
 
 @test "GrpTRESRunMins, GrpTRESMins and GrpWall: the minutes of what is sold count" {
+	# What ran before this test is no minute of it.
+	as root sacctmgr -i modify account training set rawusage=0
 	as root sacctmgr -i modify account training set grptresrunmins=cpu=3
 	wait_until 30 says alice 'GrpTRESRunMins of account training is cpu=3 at once, and the best schedule has 4' "${gpu[@]}" -c4
 	run ! as alice sbatch "${gpu[@]}" -c4 --wrap true
