@@ -37,7 +37,9 @@
 #define DOUBT   20.0
 #define BATCH   64    /* jobs looked up with one question */
 #define GIVE_UP 86400 /* seconds after which a receipt that the database never takes is dropped */
-#define KEEP    600   /* seconds a delivered final receipt is kept, at least */
+/* Bytes of the file: many times what a day without the database leaves. */
+#define FILE_MAX (1 << 28)
+#define KEEP     600 /* seconds a delivered final receipt is kept, at least */
 
 struct entry {
 	struct entry *next;
@@ -237,6 +239,12 @@ static enum auc_code load_file(struct auc_err *err)
 
 	if (!f && errno == ENOENT)
 		return AUC_OK;
+	if (f && !fstat(fileno(f), &st) && st.st_size > FILE_MAX) {
+		fclose(f);
+		return auc_err_set(err, AUC_ECORRUPT,
+				   "%s: more than %d bytes: this program did not write it",
+				   receipts.path, FILE_MAX);
+	}
 	if (!f || fstat(fileno(f), &st) || !(text = malloc((size_t)st.st_size + 1)) ||
 	    fread(text, 1, (size_t)st.st_size, f) != (size_t)st.st_size) {
 		code = auc_err_set(err, AUC_EIO, "%s: %s", receipts.path, strerror(errno));
