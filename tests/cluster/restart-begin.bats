@@ -93,3 +93,30 @@ answers()
 	began=$(head -n 1 "$SANDBOX_DIR/home/alice/late.txt")
 	[ "$began" -gt "$((begin + slot - 1))" ]
 }
+
+# completed_tasks ARRAY: how many of its tasks the accounting has as completed and settled.
+completed_tasks()
+{
+	sacct -nPX -S now-1day -E now+1day -j "$1" -o State,AdminComment | grep -c '^COMPLETED|.*"why":"completed"'
+}
+
+@test "an array that comes back from before its tasks were split off stands again, and all of them run" {
+	local since array
+
+	wait_until 60 status_is .totals.live 0
+	touch "$HOLD_DIR/changes"
+	since=$(date +%s.%N)
+	array=$(submit alice --bid=linear:3000,100 --array=0-2 -w node2 --gpus-per-node=1 -t1 --mem=100 -b now+40 -o /dev/null --wrap true)
+	wait_until 20 jobs_saved "$since"
+	cp -p "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR"
+	rm -f "$HOLD_DIR/changes"
+	wait_until 60 status_is .totals.live 3
+	wait_until 60 saved
+	sandbox stop slurmctld --kill
+	cp -p "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
+	sandbox start slurmctld
+	wait_until 60 nodes_settled
+	wait_until 180 eval '[ "$(completed_tasks '"$array"')" = 3 ]'
+	# Nothing else says that it was sold.
+	[ "$(sacct -nPXD -S now-1day -E now+1day -j "$array" -o AdminComment | grep -c '"state":"settled"')" = 3 ]
+}

@@ -21,6 +21,7 @@
 #include "sched/auction/job_change.h"
 #include "sched/auction/start/orphans.h"
 #include "sched/output/receipts.h"
+#include "sched/rpc/job_names.h"
 #include "adapter/site.h"
 
 #define SEEK     0.25 /* seconds between the first looks for the job of a lien; then twice as many, */
@@ -42,6 +43,7 @@ static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_
 static void count_records(struct auc_agent *a);
 static void begin(struct auc_task *t, double now);
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
+static bool has_tasks(const slurm_job_info_t *info);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 		       const struct auc_receipt *r, double now);
@@ -444,10 +446,11 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
 	if (auc_receipt_says(info->admin_comment, "waiting") ||
 	    auc_receipt_says(info->admin_comment, "unsold")) {
-		/* One that has been sold gets the sale's receipt once it is placed. */
-		if (ref && !ref->part && ref->task->uid == info->user_id)
+		/* One that has been sold gets the sale's receipt once it is placed. A record of
+		 * several tasks is from before they were split off, and the sale's job is gone. */
+		if (ref && !ref->part && ref->task->uid == info->user_id && !has_tasks(info))
 			auc_task_see(ref->task, 0, info, now);
-		else if (!ref)
+		else if (!ref || has_tasks(info))
 			auc_stand_see(a, info, now);
 		return;
 	}
@@ -477,6 +480,19 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	else
 		see_settled(a, info, &r, now);
 	auc_receipt_clear(&r);
+}
+
+/* More than one, which are not jobs of their own yet. */
+static bool has_tasks(const slurm_job_info_t *info)
+{
+	uint32_t *ids = NULL;
+	unsigned n = 0;
+
+	if (!info->array_task_str || !*info->array_task_str)
+		return false;
+	free(auc_job_names_tasks(info, &ids, &n));
+	free(ids);
+	return n > 1;
 }
 
 static bool has_lien(const struct auc_agent *a, uint32_t uid)
@@ -542,8 +558,11 @@ static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const st
 				      "job %u shows the receipt of sale %s, which is "
 				      "job %u; cancelled",
 				      id, r->sale, t->exec.jobs[0].id);
-			auc_act_kill_stray(a, info, NULL);
+			/* It is none that anything is paid for. */
+			settled = auc_receipt_void(info->admin_comment, AUC_WHY_VOID);
+			auc_act_kill_stray(a, info, settled);
 			auc_look_want_all(a, now + STRAYS);
+			free(settled);
 		}
 		return;
 	}
