@@ -351,12 +351,13 @@ static int tell(const struct trial *t, const char *const *names, const struct fo
 				printf("%s{\"type\":\"%s\",\"whole\":%.6g}", i ? "," : "", name,
 				       found[i].whole);
 			else
-				printf("%s: all of it took %.4g s; it printed no lines '%s', so "
-				       "that is all that is known\n",
+				printf("%s: all of it took %.4g s; it printed fewer than four "
+				       "lines '%s' (three if they say a time), so that is all that "
+				       "is known\n",
 				       name, found[i].whole, PROFILE_WORD);
 			add_part(times, sizeof(times), names[i], found[i].whole * HIGHER_WHOLE);
 		} else {
-			return fail("profile: %s: in %g s it neither ended nor printed three lines "
+			return fail("profile: %s: in %g s it neither ended nor printed four lines "
 				    "'%s'; expected one for each mini-batch, or a longer trial "
 				    "(--seconds)",
 				    name, t->seconds, PROFILE_WORD);

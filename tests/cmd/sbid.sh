@@ -200,13 +200,15 @@ expect 'a profile as JSON' 0 'loading
 # By the clock, and ended before it is done.
 [[ $("$sbid" profile --seconds=2 -- bash -c 'while sleep 0.1; do echo auction-minibatch; done' 2>&1) == "here: a mini-batch takes 0."* ]] ||
 	{ echo 'FAIL: a profile that is ended'; failed=1; }
+[[ $("$sbid" profile -- bash -c 'printf "auction-minibatch\n%.0s" 1 2 3' 2>&1) == "here: all of it took "*"it printed fewer than four lines 'auction-minibatch'"* ]] ||
+	{ echo 'FAIL: a profile of too few lines'; failed=1; }
 expect 'a profile that fails' 1 'sbid: profile: the trial failed, so its times say nothing' profile -- false
 expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' after the options" profile --types=a
 expect 'no such type' 1 "sbid: profile: --types: 'a;b', expected names of types of GPUs" profile '--types=a;b' -- true
 expect 'options of salloc for nothing' 1 "sbid: profile: '-c2': options of salloc need --types" profile -c2 -- true
 expect 'nothing there' 1 'sbid: profile: no-such-program was not found' profile -- no-such-program
 expect 'silent' 1 "begun
-sbid: profile: here: in 1 s it neither ended nor printed three lines 'auction-minibatch'; expected one for each mini-batch, or a longer trial (--seconds)" \
+sbid: profile: here: in 1 s it neither ended nor printed four lines 'auction-minibatch'; expected one for each mini-batch, or a longer trial (--seconds)" \
 	profile --seconds=1 -- bash -c 'echo begun; sleep 60'
 expect 'another command' 1 "sbid: 'buy': no such command; sbid --help lists them" buy
 expect 'a column' 1 "sbid: --format: 'price' is no column here: job name state sale start end paid back" -o price
