@@ -276,7 +276,7 @@ rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPL
 	import 0 "$BATS_TEST_TMPDIR/log" "$BATS_TEST_TMPDIR/nodes"
 	says ' 1 line of job steps, passed over'
 	says ' 1 line that goes on with a text, passed over'
-	says ' 1 earlier or later run of a job that was requeued: the last counts'
+	says ' 1 earlier or later run of a job that was requeued, or the same again: the last counts: 2.0 GPU-hours'
 	says ' 1 node that is down, drained or the like, skipped: 4 GPUs'
 	log "1|${rest/gpu:a100=1,gres\/gpu=1/gpu:a100=99}|n1|a"
 	refused "$BATS_TEST_TMPDIR/log" nodes ': 1 job read, none imported: 1 for more GPUs than the servers have'

@@ -43,6 +43,19 @@ days()
 	taskset -c "$first" "$sim" replay -n nodes log --json slot_seconds=1800 2> /dev/null | cmp - r.json
 }
 
+@test "one is said as one" {
+	printf '%s\n' job_id,submit_s,duration_s,gpus a,0,3600,1 > log
+	printf '%s\n' node,gpus n1,1 > nodes
+	run -0 --separate-stderr "$sim" replay -n nodes log -o page.html
+	[ "${lines[0]}" = '1 job, 1 day, 1 server with 1 GPU; the jobs are 4 % of that' ]
+	grep -q '1 job of 1 day on 1 server with 1 GPU\.' page.html
+	"$sim" import -n nodes log slot_seconds=3600 slots=1 -o day 2> err || { cat err; return 1; }
+	for c in run bound; do
+		run -0 "$sim" "$c" day
+		[ "${lines[0]}" = 'log: 1 server, 1 job, 1 slot of 3600 s' ]
+	done
+}
+
 @test "welfare is less what nodes cost, in queues, too" {
 	days 2
 	printf '%s\n' PartitionName=long Prices=learned SlotSeconds=1800 Slots=96 'WorkerType=w TRES=gpu:v100=1,cpu=4,mem=16000' \

@@ -632,8 +632,9 @@ static bool print_table(const struct bound *b, FILE *out)
 	char cells[3][64];
 	unsigned i, k;
 
-	fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", b->s->name, b->s->nservers,
-		b->s->njobs, (unsigned long long)b->s->slots, b->s->slot_seconds);
+	fprintf(out, "%s: %u server%s, %u job%s, %llu slot%s of %g s\n", b->s->name, b->s->nservers,
+		b->s->nservers == 1 ? "" : "s", b->s->njobs, b->s->njobs == 1 ? "" : "s",
+		(unsigned long long)b->s->slots, b->s->slots == 1 ? "" : "s", b->s->slot_seconds);
 	fprintf(out,
 		"bound %.2f after %llu iterations: no schedules of %s are worth more together\n",
 		auc_dual_bound(b->dual), (unsigned long long)b->done, b->o->schedules);

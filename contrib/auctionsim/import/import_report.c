@@ -18,9 +18,11 @@ static const struct {
 	[IMPORT_MIXED] = {"with GPUs of several types at once, skipped", true},
 	[IMPORT_ZERO] = {"that ended as they began, skipped", false},
 	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false},
-	[IMPORT_EARLIER_RUN] = {"earlier or later runs of jobs that were requeued: the last counts",
+	[IMPORT_EARLIER_RUN] = {"earlier or later runs of jobs that were requeued, or the same "
+				"again: the last counts",
 				false,
-				"earlier or later run of a job that was requeued: the last counts"},
+				"earlier or later run of a job that was requeued, or the same "
+				"again: the last counts"},
 	[IMPORT_OUTSIDE] = {"outside the window, skipped", false},
 	[IMPORT_NOT_DRAWN] = {"not drawn, skipped", false},
 	[IMPORT_NO_TYPE] = {"for types of GPUs that no server has, skipped", true},

@@ -54,10 +54,13 @@ enum auc_code rows_print_page(FILE *out, const struct replay_rows *r, struct auc
 	fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<h1>Replay of ", style);
 	chart_escape(out, r->log);
 	fprintf(out,
-		"</h1>\n<p class=\"lead\">%u jobs of %u days on %u servers with %g GPUs. The jobs "
+		"</h1>\n<p class=\"lead\">%u job%s of %u day%s on %u server%s with %g GPU%s. The "
+		"jobs "
 		"are "
 		"%.0f %% of what the GPUs can do in that time.</p>\n<div class=\"advice\">\n",
-		f->njobs, f->days, f->servers, f->gpus, all > 0 ? 100 * f->gpu_seconds / all : 0);
+		f->njobs, rows_s(f->njobs), f->days, rows_s(f->days), f->servers,
+		rows_s(f->servers), f->gpus, f->gpus > 1 || f->gpus < 1 ? "s" : "",
+		all > 0 ? 100 * f->gpu_seconds / all : 0);
 	put_paragraphs(out, text);
 	fputs("</div>\n", out);
 	free(text);

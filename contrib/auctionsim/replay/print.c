@@ -28,8 +28,10 @@ enum auc_code rows_print_table(FILE *out, const struct replay_rows *r, struct au
 
 	if (rc != AUC_OK)
 		return rc;
-	fprintf(out, "%u jobs, %u days, %u servers with %g GPUs; the jobs are %.0f %% of that\n\n",
-		f->njobs, f->days, f->servers, f->gpus,
+	fprintf(out,
+		"%u job%s, %u day%s, %u server%s with %g GPU%s; the jobs are %.0f %% of that\n\n",
+		f->njobs, rows_s(f->njobs), f->days, rows_s(f->days), f->servers,
+		rows_s(f->servers), f->gpus, f->gpus > 1 || f->gpus < 1 ? "s" : "",
 		100 * f->gpu_seconds /
 			fmax(1e-9, f->gpus * f->days * (double)f->day_slots * f->slot_seconds));
 	fprintf(out, "%-10s %7s %8s %9s %9s %8s %8s %8s %7s %7s\n", "", "jobs", "welfare", "users",

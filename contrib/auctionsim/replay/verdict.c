@@ -128,35 +128,35 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 	case ADVICE_KEEP_QUEUE:
 		fprintf(out,
 			"Keep the queue: the auction is worth %.1f %% less than EASY backfill on "
-			"these jobs (more on %u of %u days).\n",
-			-100 * c->gain, c->won, c->days);
+			"these jobs (more on %u of %u day%s).\n",
+			-100 * c->gain, c->won, c->days, rows_s(c->days));
 		break;
 	case ADVICE_NO_MATTER:
 		fprintf(out,
 			"No reason for a change: the auction is worth %+.1f %% against EASY "
 			"backfill "
-			"(more on %u of %u days), which is within what days differ by or too "
+			"(more on %u of %u day%s), which is within what days differ by or too "
 			"little "
 			"to matter.\n",
-			100 * c->gain, c->won, c->days);
+			100 * c->gain, c->won, c->days, rows_s(c->days));
 		break;
 	case ADVICE_AUCTION:
 		fprintf(out,
 			"The auction serves these jobs better: they are worth %.1f %% more than "
 			"with "
-			"EASY backfill (more on %u of %u days), and users keep more even after "
+			"EASY backfill (more on %u of %u day%s), and users keep more even after "
 			"paying (%.0f against %.0f).\n",
-			100 * c->gain, c->won, c->days, keep, row_kept(queue));
+			100 * c->gain, c->won, c->days, rows_s(c->days), keep, row_kept(queue));
 		break;
 	case ADVICE_PAID:
 		fprintf(out,
 			"The auction serves these jobs better, for a price: they are worth %.1f %% "
-			"more than with EASY backfill (more on %u of %u days). Users pay %.0f %% "
+			"more than with EASY backfill (more on %u of %u day%s). Users pay %.0f %% "
 			"of "
 			"that and keep %.0f, against %.0f without paying. That is a gain where "
 			"credits are given out and come back, as budgets of a month do, and a loss "
 			"to users where they cost money.\n",
-			100 * c->gain, c->won, c->days,
+			100 * c->gain, c->won, c->days, rows_s(c->days),
 			percent(auction->revenue, auction->welfare + auction->cost), keep,
 			row_kept(queue));
 		break;
@@ -174,10 +174,11 @@ static void say_users(FILE *out, const struct row *auction, const struct row *qu
 			"a budget.\n",
 			auction->users_without, users, queue->users_without);
 	fprintf(out,
-		"The auction runs %u jobs after %.1f h on average, and says at once when; the "
+		"The auction runs %u job%s after %.1f h on average, and says at once when; the "
 		"queue "
 		"runs %u after %.1f h.\n",
-		auction->completed, auction->wait_mean, queue->completed, queue->wait_mean);
+		auction->completed, rows_s(auction->completed), auction->wait_mean,
+		queue->completed, queue->wait_mean);
 }
 
 static void say_other_prices(FILE *out, const struct replay_rows *r, const struct row *auction,

@@ -88,8 +88,10 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 		ok = (!users || fairness_of(s, &results[i], &f, err) == AUC_OK) &&
 		     add_line(table, &results[i], s, users ? &f : NULL);
 	if (ok) {
-		fprintf(out, "%s: %u servers, %u jobs, %llu slots of %g s\n", s->name, s->nservers,
-			s->njobs, (unsigned long long)s->slots, s->slot_seconds);
+		fprintf(out, "%s: %u server%s, %u job%s, %llu slot%s of %g s\n", s->name,
+			s->nservers, s->nservers == 1 ? "" : "s", s->njobs,
+			s->njobs == 1 ? "" : "s", (unsigned long long)s->slots,
+			s->slots == 1 ? "" : "s", s->slot_seconds);
 		scols_table_set_stream(table, out);
 		ok = !scols_print_table(table);
 	}
