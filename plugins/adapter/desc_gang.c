@@ -46,6 +46,7 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 static void set_text(char **field, const char *value);
 static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice);
+static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
 static char *typed(const char *text, const char *gres);
@@ -200,6 +201,9 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
+	if (q.per_task && desc->shared && AUC_TASKS_BOUND_CPUS && q.tasks > 1 &&
+	    q.tasks != tasks * slice->nnodes)
+		give_by_node(desc, slice);
 	spell_types(desc, slice->gres);
 	desc->time_limit = slice->minutes;
 	auc_desc_warn_time(desc, slice);
@@ -226,6 +230,14 @@ static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request 
 	if (said < slice->cpus && said >= q->least_cpus && bound_by_tasks(desc, q, tasks))
 		return (unsigned)said;
 	return slice->cpus;
+}
+
+/* What the most tasks of a node have is asked for of each node: of GRES of tasks Slurm would give
+ * them as they come, and no more CPUs than all tasks have. */
+static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice)
+{
+	set_text(&desc->tres_per_node, slice->gres);
+	set_text(&desc->tres_per_task, NULL);
 }
 
 /* True if Slurm gives the TASKS of DESC on a node no more CPUs than these have. */

@@ -122,7 +122,10 @@ tasks_by_node()
 	# On no named number of nodes.
 	prime=$(submit alice --bid=linear:3000,100/m -n11 --mem=100 -t1 -o prime.out --wrap "$said")
 	[ "$(receipt_get "$prime" '"\(.plan[0].nodes | length) \(.per_node.cpu)"')" = "2 6" ]
-	for job in $two $three $prime; do
+	# At most four on a node, of two CPUs and a GPU each.
+	four=$(submit alice --bid=linear:3000,100/m -n7 --ntasks-per-node=4 -c2 --gpus-per-task=1 --mem=100 -t1 -o four.out --wrap "$said")
+	[ "$(receipt_get "$four" '"\(.plan[0].nodes | length) \(.per_node.cpu) \(.per_node["gpu:v100"])"')" = "2 8 4" ]
+	for job in $two $three $prime $four; do
 		wait_until 60 job_ended "$job"
 		wait_until 30 sacct_is "$job" State COMPLETED
 	done
@@ -130,6 +133,10 @@ tasks_by_node()
 	[ "$(tasks_by_node three.out)" = "2 1 1" ]
 	[ "$(output three.out | tail -n 1)" = "2,1(x2)" ]
 	[ "$(tasks_by_node prime.out)" = "6 5" ]
+	[ "$(tasks_by_node four.out)" = "4 3" ]
+	# A GPU of its own each.
+	[ "$(output two.out | grep '^task' | cut -d' ' -f4,6 | sort -u | wc -l)" = 3 ]
+	[ "$(output four.out | grep '^task' | cut -d' ' -f4,6 | sort -u | wc -l)" = 7 ]
 	[ "$(output prime.out | cut -d' ' -f2 | sort -n | paste -sd' ')" = "$(seq -s' ' 0 10)" ]
 }
 
