@@ -348,6 +348,7 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 	struct auc_node_share share, sold = {.n = 0};
 	struct auc_reasons why = {.len = 0};
 	struct auc_request as = *q;
+	unsigned n = 0;
 
 	/* As in auc_desc_gang(). */
 	if (as.tasks == slice->nnodes)
@@ -355,7 +356,12 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 	if (!auc_share_of(&as, slice->nnodes, &share, &why) ||
 	    !auc_share_add(&sold, slice->gres, 1, &why) ||
 	    auc_share_amount(&share, "cpu", 3) != (double)slice->cpus ||
-	    auc_share_amount(&share, "mem", 3) != (double)slice->mem_mb || share.n != sold.n + 2)
+	    auc_share_amount(&share, "mem", 3) != (double)slice->mem_mb)
+		return false;
+	/* --gpus-per-node=0 is none. */
+	for (unsigned i = 0; i < share.n; i++)
+		n += share.tres[i].value > 0;
+	if (n != sold.n + 2)
 		return false;
 	for (unsigned i = 0; i < sold.n; i++)
 		if (auc_share_amount(&share, sold.tres[i].name, strlen(sold.tres[i].name)) !=
