@@ -345,7 +345,8 @@ void auc_desc_one_thread(job_desc_msg_t *desc)
 {
 	if (desc->threads_per_core == 1)
 		desc->threads_per_core = NO_VAL16;
-	if (desc->ntasks_per_core == 1)
+	/* --hint=multithread: any number. */
+	if (desc->ntasks_per_core == 1 || desc->ntasks_per_core == INFINITE16)
 		desc->ntasks_per_core = NO_VAL16;
 }
 
