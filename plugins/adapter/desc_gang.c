@@ -201,8 +201,8 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
-	if (q.per_task && desc->shared && AUC_TASKS_BOUND_CPUS && q.tasks > 1 &&
-	    q.tasks != tasks * slice->nnodes)
+	if (q.per_task && desc->shared && AUC_TASKS_BOUND_CPUS &&
+	    (q.per_node || q.per_job || (q.tasks > 1 && q.tasks != tasks * slice->nnodes)))
 		give_by_node(desc, slice);
 	spell_types(desc, slice->gres);
 	desc->time_limit = slice->minutes;
@@ -233,7 +233,8 @@ static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request 
 }
 
 /* What the most tasks of a node have is asked for of each node: of GRES of tasks Slurm would give
- * them as they come, and no more CPUs than all tasks have. */
+ * them as they come, and no more CPUs than all tasks have. Where the job says GPUs of nodes, too,
+ * its steps would see a type in the one variable and none in the other, and not begin. */
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice)
 {
 	set_text(&desc->tres_per_node, slice->gres);

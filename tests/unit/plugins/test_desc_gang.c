@@ -263,6 +263,22 @@ static void test_apply_cores(void **state)
 	release();
 }
 
+static void test_no_gpus(void **state)
+{
+	(void)state;
+	/* --gpus-per-node=0: it has none, and its record says so. */
+	slurm_job_info_t none = {.shared = NO_VAL16,
+				 .pn_min_cpus = 1,
+				 .pn_min_memory = 100,
+				 .tres_per_node = (char *)"gres:gpu:0",
+				 .tres_req_str = (char *)"cpu=1,mem=100M,node=1"};
+	struct auc_slice bare = {.nnodes = 1, .cpus = 1, .mem_mb = 100};
+
+	assert_true(auc_gang_takes(&bare, &none));
+	none.tres_per_node = (char *)"gres:gpu:1";
+	assert_false(auc_gang_takes(&bare, &none));
+}
+
 /* What a script says of tasks, GPUs and whole nodes. */
 static void test_whole_nodes(void **state)
 {
@@ -301,17 +317,6 @@ static void test_whole_nodes(void **state)
 	assert_true(auc_gang_takes(&sold, &info));
 	sold.mem_mb = 300;
 	assert_false(auc_gang_takes(&sold, &info));
-	/* --gpus-per-node=0: it has none, and its record says so. */
-	slurm_job_info_t none = {.shared = NO_VAL16,
-				 .pn_min_cpus = 1,
-				 .pn_min_memory = 100,
-				 .tres_per_node = (char *)"gres:gpu:0",
-				 .tres_req_str = (char *)"cpu=1,mem=100M,node=1"};
-	struct auc_slice bare = {.nnodes = 1, .cpus = 1, .mem_mb = 100};
-
-	assert_true(auc_gang_takes(&bare, &none));
-	none.tres_per_node = (char *)"gres:gpu:1";
-	assert_false(auc_gang_takes(&bare, &none));
 	/* --exclusive --gpus-per-task=1 --ntasks=4 --mem=1000: that is the least of it. */
 	fresh(2);
 	desc.shared = 0;
@@ -842,6 +847,7 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_gpus),
 		cmocka_unit_test(test_whole_nodes),  cmocka_unit_test(test_shapes),
 		cmocka_unit_test(test_agreeing),     cmocka_unit_test(test_uneven),
 		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
