@@ -11,23 +11,23 @@ static const struct {
 	bool lost;
 	const char *one; /* what, of one; NULL: the same */
 } whys[IMPORT_WHYS] = {
-	[IMPORT_ODD] = {"that cannot be read, skipped", true},
-	[IMPORT_OTHER_QUEUE] = {"of other queues, skipped", false},
-	[IMPORT_NEVER_STARTED] = {"that never started, skipped", false},
-	[IMPORT_NO_GPU] = {"without GPU, skipped", false},
-	[IMPORT_MIXED] = {"with GPUs of several types at once, skipped", true},
-	[IMPORT_ZERO] = {"that ended as they began, skipped", false},
-	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false},
+	[IMPORT_ODD] = {"that cannot be read, skipped", true, NULL},
+	[IMPORT_OTHER_QUEUE] = {"of other queues, skipped", false, NULL},
+	[IMPORT_NEVER_STARTED] = {"that never started, skipped", false, NULL},
+	[IMPORT_NO_GPU] = {"without GPU, skipped", false, NULL},
+	[IMPORT_MIXED] = {"with GPUs of several types at once, skipped", true, NULL},
+	[IMPORT_ZERO] = {"that ended as they began, skipped", false, NULL},
+	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false, NULL},
 	[IMPORT_EARLIER_RUN] = {"earlier or later runs of jobs that were requeued, or the same "
 				"again: the last counts",
 				false,
 				"earlier or later run of a job that was requeued, or the same "
 				"again: the last counts"},
-	[IMPORT_OUTSIDE] = {"outside the window, skipped", false},
-	[IMPORT_NOT_DRAWN] = {"not drawn, skipped", false},
-	[IMPORT_NO_TYPE] = {"for types of GPUs that no server has, skipped", true},
-	[IMPORT_TOO_MANY] = {"for more GPUs than the servers have, skipped", true},
-	[IMPORT_TOO_LONG] = {"longer than all slots, skipped", true},
+	[IMPORT_OUTSIDE] = {"outside the window, skipped", false, NULL},
+	[IMPORT_NOT_DRAWN] = {"not drawn, skipped", false, NULL},
+	[IMPORT_NO_TYPE] = {"for types of GPUs that no server has, skipped", true, NULL},
+	[IMPORT_TOO_MANY] = {"for more GPUs than the servers have, skipped", true, NULL},
+	[IMPORT_TOO_LONG] = {"longer than all slots, skipped", true, NULL},
 };
 
 static const char *const marks[IMPORT_MARKS] = {
