@@ -46,6 +46,7 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 static void set_text(char **field, const char *value);
 static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice);
+static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
@@ -201,8 +202,7 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
-	if (q.per_task && desc->shared && AUC_TASKS_BOUND_CPUS &&
-	    (q.per_node || q.per_job || (q.tasks > 1 && q.tasks != tasks * slice->nnodes)))
+	if (q.per_task && desc->shared && goes_by_node(desc, &q, tasks * slice->nnodes))
 		give_by_node(desc, slice);
 	spell_types(desc, slice->gres);
 	desc->time_limit = slice->minutes;
@@ -232,9 +232,16 @@ static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request 
 	return slice->cpus;
 }
 
+/* True if GPUs of tasks are asked for of nodes, where there is room for TASKS. */
+static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks)
+{
+	return AUC_TASKS_BOUND_CPUS && ((AUC_STEPS_SPELL_AS_TASKS && desc->script) || q->per_node ||
+					q->per_job || (q->tasks > 1 && q->tasks != tasks));
+}
+
 /* What the most tasks of a node have is asked for of each node: of GRES of tasks Slurm would give
- * them as they come, and no more CPUs than all tasks have. Where the job says GPUs of nodes, too,
- * its steps would see a type in the one variable and none in the other, and not begin. */
+ * them as they come, and no more CPUs than all tasks have. The job's steps see what its owner wrote
+ * of tasks then; with the type that was bought beside GPUs without one they would not begin. */
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice)
 {
 	set_text(&desc->tres_per_node, slice->gres);

@@ -167,3 +167,9 @@ ran_where_sold()
 		[ "$(sort "$SANDBOX_DIR/home/alice/once$i.out" | uniq -c | tr -s ' ')" = " ${tasks[i]} ${tasks[i]}" ]
 	done
 }
+
+@test "a step may name GPUs in another way than its job" {
+	job=$(submit alice --bid=3000 -N1 -n2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null \
+		--wrap 'srun -n1 --gres=gpu:1 true && srun -n1 --gpus=1 true && srun -n2 true')
+	ran_as_sold "$job"
+}
