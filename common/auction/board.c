@@ -14,6 +14,7 @@
 
 #include "auction/auction-private.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "policy/registry.h"
 
 /* What a shape is said to be worth, in credits: more than any costs, and little enough that a
@@ -195,7 +196,7 @@ static void say_why(const struct auc_auction *a, const struct auc_bid *bid,
 		strftime(until, sizeof(until), "%Y-%m-%dT%H:%M:%S", &tm);
 	if (n < s->nodes)
 		snprintf(row->why, sizeof(row->why),
-			 "%u node%s of those that are up %s large enough", n, n == 1 ? "" : "s",
+			 "%u node%s of those that are up %s large enough", n, auc_plural(n),
 			 n == 1 ? "is" : "are");
 	else if (*a->question.ruled_out)
 		snprintf(row->why, sizeof(row->why), "%.250s", a->question.ruled_out);

@@ -279,8 +279,8 @@ static bool tell_balance(struct auc_auction *a, struct json_object *o, const str
 		one = json_object_new_object();
 		of = of ? of : &none;
 		ok = one && auc_json_add_text(one, "account", payers.name[i]) &&
-		     auc_json_add_money(one, "in", of->credits - of->past) &&
-		     auc_json_add_money(one, "out", of->debits - of->past) &&
+		     auc_json_add_money(one, "in", auc_account_budget(of)) &&
+		     auc_json_add_money(one, "out", auc_account_spent(of)) &&
 		     auc_json_add_money(one, "held", of->pending) &&
 		     auc_json_add_bool(one, "limited", of->limited) &&
 		     !json_object_array_add(list, json_object_get(one));
@@ -358,7 +358,7 @@ bool auc_auction_budget_use(struct auc_auction *a, const char *sale, struct auc_
 	account = name ? auc_books_find(auc_ledger_books(a->ledger), name) : NULL;
 	if (account) {
 		memcpy(use->account, account->name, sizeof(use->account));
-		use->granted = account->credits - account->past;
+		use->granted = auc_account_budget(account);
 		use->left = account->credits - account->debits - account->pending;
 		use->before = use->share - (double)s->payment / (double)use->granted;
 	}

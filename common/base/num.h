@@ -63,4 +63,10 @@ enum auc_code auc_parse_count(const char *s, uint64_t min, uint64_t max, uint64_
 enum auc_code auc_parse_span(const char *s, double default_unit_seconds, double slot_seconds,
 			     double *seconds, const char *what, struct auc_err *err);
 
+/* The end of a word that there are N of: "s", but for 1. */
+static inline const char *auc_plural(double n)
+{
+	return n > 1 || n < 1 ? "s" : "";
+}
+
 #endif

@@ -275,8 +275,8 @@ static enum auc_code say_short(const struct auc_books *b, const struct auc_payer
 				   "needed",
 				   a->name,
 				   auc_money_str(left_of(a) > 0 ? (auc_money)left_of(a) : 0, left),
-				   auc_money_str(a->credits - a->past, given),
-				   auc_money_str(a->debits - a->past, spent),
+				   auc_money_str(auc_account_budget(a), given),
+				   auc_money_str(auc_account_spent(a), spent),
 				   auc_money_str(a->pending, held), need);
 	}
 	return auc_err_set(err, AUC_ELIMIT, "%s: was granted nothing, and %s is needed",
@@ -357,7 +357,7 @@ void auc_books_refund(struct auc_books *b, const struct auc_payers *payers, auc_
 			return;
 		auc_books_debit(b, &b->accounts[i ? TREE : MARKET], amount);
 		auc_books_credit(b, a, amount);
-		a->past = amount < a->debits - a->past ? a->past + amount : a->debits;
+		a->past = amount < auc_account_spent(a) ? a->past + amount : a->debits;
 	}
 }
 

@@ -51,6 +51,17 @@ struct auc_account {
 	int64_t return_period; /* the last in which it was asked for a return; -1: none */
 };
 
+/* The budget since the last refill: what came in, and how much of that is spent. */
+static inline auc_money auc_account_budget(const struct auc_account *a)
+{
+	return a->credits - a->past;
+}
+
+static inline auc_money auc_account_spent(const struct auc_account *a)
+{
+	return a->debits - a->past;
+}
+
 /* Who pays for a sale: the first pays, the others are counted for it. The mint alone: nobody. */
 struct auc_payers {
 	unsigned n;

@@ -70,9 +70,8 @@ void auc_budget_print(FILE *out, const struct auc_books *b, const struct auc_pay
 	}
 	l = least->credits - least->debits - least->pending;
 	fprintf(out, "%s of %s is left of %s (%s spent, %s held for bids)",
-		credits(l > 0 ? l : 0, left), credits(least->credits - least->past, in),
-		least->name, credits(least->debits - least->past, spent),
-		credits(least->pending, held));
+		credits(l > 0 ? l : 0, left), credits(auc_account_budget(least), in), least->name,
+		credits(auc_account_spent(least), spent), credits(least->pending, held));
 }
 
 double auc_budget_share(const struct auc_books *b, const struct auc_payers *payers, auc_money more,
@@ -84,10 +83,10 @@ double auc_budget_share(const struct auc_books *b, const struct auc_payers *paye
 	for (unsigned i = 0; i < payers->n; i++) {
 		const struct auc_account *a = auc_books_find(b, payers->name[i]);
 
-		if (!a || !a->limited || a->credits <= a->past)
+		if (!a || !a->limited || auc_account_budget(a) <= 0)
 			continue;
-		share = ((double)(a->debits - a->past) + (double)a->pending + (double)more) /
-			(double)(a->credits - a->past);
+		share = ((double)auc_account_spent(a) + (double)a->pending + (double)more) /
+			(double)auc_account_budget(a);
 		if (share >= most) {
 			most = share;
 			*account = a->name;

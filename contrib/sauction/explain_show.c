@@ -12,6 +12,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/num.h"
 #include "sauction/explain.h"
 
 /* Prices of nodes that were chosen, that had room, and that had none. */
@@ -279,7 +280,7 @@ static void print_group(const char *what, const struct group *g, const char *tre
 	printf("  %s: %s %.6f", what, tres, g->least);
 	if (g->most > g->least)
 		printf(" to %.6f", g->most);
-	printf(" on %u node%s\n", g->n, g->n == 1 ? "" : "s");
+	printf(" on %u node%s\n", g->n, auc_plural(g->n));
 }
 
 /* One line: what the bid would have got. */

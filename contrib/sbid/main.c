@@ -33,9 +33,9 @@
 #define ARGS_MAX 256
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 #define LETTERS  "A:o:nPVh"
-#define SEPARATOR                                                                                  \
-	"\x1f" /* of what sacct prints; the name of a job, which may be anything, is last */
-#define TABLE "format,noheader,parsable,json"
+/* What sacct puts between fields: the name of a job, which may be anything, is the last. */
+#define SEPARATOR "\x1f"
+#define TABLE     "format,noheader,parsable,json"
 
 enum { OPT_JSON = 256, OPT_SINCE };
 
@@ -360,14 +360,13 @@ static bool take_held(const char *id, struct job *job, char **text)
 	name = record ? strstr(record, " JobName=") : NULL;
 	stop = name ? strstr(name, " UserId=") : NULL;
 	tasks = record ? strstr(record, " ArrayTaskId=") : NULL;
+	if (stop)
+		*stop = '\0';
 	if (receipt && stop &&
 	    asprintf(&row, "%s%s%.*s%s" SEPARATOR "PENDING" SEPARATOR "%.*s" SEPARATOR "%.*s", id,
 		     tasks ? "_[" : "", tasks ? (int)strcspn(tasks + 13, " %") : 0,
 		     tasks ? tasks + 13 : "", tasks ? "]" : "", (int)strcspn(receipt + 14, " \n"),
-		     receipt + 14,
-		     (int)strcspn(name + 9, "\n") < stop - name - 9 ? (int)strcspn(name + 9, "\n")
-								    : (int)(stop - name - 9),
-		     name + 9) >= 0)
+		     receipt + 14, (int)strcspn(name + 9, "\n"), name + 9) >= 0)
 		good = take_job(row, job);
 	if (good && strcmp(job->r.state, "waiting") && !job->r.block) {
 		auc_receipt_clear(&job->r);

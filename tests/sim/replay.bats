@@ -70,7 +70,11 @@ days()
 	jq -es 'map(.rows | map({(.name): .}) | add) | (.[0].easy.welfare - .[1].easy.welfare - .[1].easy.cost | fabs) < 1e-6 and
 		.[0].easy.wait_mean_h == .[1].easy.wait_mean_h' free.json cost.json
 	jq -e '.gpu_hours as $h | .rows[] | select(.name == "easy") | .cost > 0.25 * $h and .cost < 0.5 * $h' cost.json
-	"$sim" replay -n nodes -c cost.conf log 2> err > table
+	# the page's bars say what the table does
+	"$sim" replay -n nodes -c cost.conf log -o page.html 2> err > table
+	kept=$(jq -r '.potential as $p | .rows[] | select(.name == "auction") | 100 * .kept / $p' cost.json)
+	LC_ALL=C printf -v kept %.1f "$kept"
+	grep -q ", kept $kept %" page.html
 	grep -q '^Welfare is less what nodes cost: auction [0-9]*, unpriced [0-9]*, fifo [0-9]*, easy [0-9]*, easy-exact [0-9]*\.$' table
 }
 

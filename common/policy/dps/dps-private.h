@@ -10,9 +10,9 @@
 #include "policy/policy.h"
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
-#define DPS_LEVELS 16
-#define DPS_RUNS   24 /* of a row's cheapest workers, and of its single servers: what is kept */
-#define DPS_STEPS  12
+#define DPS_LEVELS  16
+#define DPS_RUNS    24 /* of a row's cheapest workers, and of its single servers: what is kept */
+#define DPS_SINGLES 12
 
 /* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
 enum tier { ANY, LARGE, SMALL, TIERS };
@@ -24,8 +24,9 @@ struct offer {
 	int32_t most;
 };
 
-/* The cheapest workers of a row, whatever servers they are on: so many at one price each. Where
- * there are more, those from place RANK of the market's order on; else RANK is behind the last. */
+/* The cheapest workers of a row, whatever servers they are on, with equal prices taken together.
+ * RANK is the place in the market's order at which the list ends: behind the last server if it has
+ * all that fit. */
 struct runs {
 	unsigned n, rank;
 	struct run {
@@ -34,13 +35,14 @@ struct runs {
 	} run[DPS_RUNS];
 };
 
-/* Single servers of a row: each holds more workers than the one before, and is dearer. */
-struct steps {
+/* Single servers of a row, for workers that have to be together: each holds more of them than the
+ * one before, and is dearer. */
+struct singles {
 	unsigned n;
-	struct step {
+	struct single {
 		double price;
 		int32_t fit;
-	} step[DPS_STEPS + 1];
+	} single[DPS_SINGLES + 1];
 };
 
 /* What servers of a tier offer of PSs of any type that the job may have; INFINITY and 0 if none. */
@@ -153,9 +155,9 @@ struct auc_policy_ctx {
 	/* dps_rows.c: by type and row of the market, and the stamps of the rows that they are of.
 	 */
 	struct runs *runs;
-	struct steps *steps_of;
+	struct singles *singles;
 	struct offer (*offers)[TIERS];
-	uint64_t *runs_stamp, *steps_stamp, *offers_stamp, *hosts_stamp;
+	uint64_t *runs_stamp, *singles_stamp, *offers_stamp, *hosts_stamp;
 	uint64_t tiers_stamp;                    /* of the empty slots that the tiers are of */
 	unsigned all_ready;                      /* slot index from which on all servers are */
 	uint8_t *offers_done;                    /* by the same: asked for by this quote */
@@ -282,8 +284,8 @@ void auc_dps_start_rows(struct auc_policy_ctx *ctx);
  * its servers offer of TYPE, by tier; and one bit for each of them that can host it. */
 const struct runs *auc_dps_runs(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
 				unsigned slot);
-const struct steps *auc_dps_steps(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
-				  unsigned slot);
+const struct singles *auc_dps_singles(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+				      unsigned slot);
 const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, unsigned row,
 				   unsigned slot);
 const uint64_t *auc_dps_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned row);

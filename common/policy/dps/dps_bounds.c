@@ -283,17 +283,17 @@ static void take_workers(const struct lane *l, struct walk *walk, int64_t worker
 static int64_t walk_colocated(struct auc_policy_ctx *ctx, const struct lane *l, unsigned row,
 			      unsigned slot, double *level_cost)
 {
-	const struct steps *steps = auc_dps_steps(ctx, l->worker, row, slot);
+	const struct singles *singles = auc_dps_singles(ctx, l->worker, row, slot);
 	unsigned i = 0, k;
 
-	for (k = 0; k < steps->n; k++)
-		for (; i < l->nlevels && l->level[i] <= steps->step[k].fit; i++)
-			level_cost[i] = (double)l->level[i] * steps->step[k].price;
+	for (k = 0; k < singles->n; k++)
+		for (; i < l->nlevels && l->level[i] <= singles->single[k].fit; i++)
+			level_cost[i] = (double)l->level[i] * singles->single[k].price;
 	if (i == l->nlevels)
 		return INT64_MAX;
 	for (; i < l->nlevels; i++)
 		level_cost[i] = 0;
-	return steps->n ? steps->step[steps->n - 1].fit : 0;
+	return singles->n ? singles->single[singles->n - 1].fit : 0;
 }
 
 unsigned auc_dps_next_block(const struct auc_market *m, unsigned *at, unsigned end)

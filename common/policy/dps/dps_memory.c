@@ -90,8 +90,8 @@ static void reserve_rows(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	ctx->words = (m->nservers + 63) / 64;
 	ctx->runs = reserve(ctx, workers, sizeof(*ctx->runs));
 	ctx->runs_stamp = reserve(ctx, workers, sizeof(*ctx->runs_stamp));
-	ctx->steps_of = reserve(ctx, workers, sizeof(*ctx->steps_of));
-	ctx->steps_stamp = reserve(ctx, workers, sizeof(*ctx->steps_stamp));
+	ctx->singles = reserve(ctx, workers, sizeof(*ctx->singles));
+	ctx->singles_stamp = reserve(ctx, workers, sizeof(*ctx->singles_stamp));
 	ctx->offers = reserve(ctx, types, sizeof(*ctx->offers));
 	ctx->offers_stamp = reserve(ctx, types, sizeof(*ctx->offers_stamp));
 	ctx->hosts = reserve(ctx, types * ctx->words + 1, sizeof(*ctx->hosts));

@@ -15,12 +15,13 @@
 
 static void forget_all(struct auc_policy_ctx *ctx);
 static void find_tiers(struct auc_policy_ctx *ctx);
-static bool is_kept(const struct auc_policy_ctx *ctx, uint64_t *stamp, unsigned row, unsigned slot);
+static bool take_stamp(const struct auc_policy_ctx *ctx, uint64_t *stamp, unsigned row,
+		       unsigned slot);
 static void list_runs(const struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
 		      unsigned slot, struct runs *runs);
-static void list_steps(const struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
-		       unsigned slot, struct steps *steps);
-static void add_step(struct steps *steps, double price, int32_t fit);
+static void list_singles(const struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+			 unsigned slot, struct singles *singles);
+static void add_single(struct singles *singles, double price, int32_t fit);
 static void find_offers(const struct auc_policy_ctx *ctx, unsigned type, unsigned row,
 			unsigned slot, struct offer *o);
 
@@ -46,7 +47,7 @@ static void forget_all(struct auc_policy_ctx *ctx)
 	size_t types = ctx->nworkers + ctx->nps, rows = ctx->nrows;
 
 	memset(ctx->runs_stamp, 0, ctx->nworkers * rows * sizeof(*ctx->runs_stamp));
-	memset(ctx->steps_stamp, 0, ctx->nworkers * rows * sizeof(*ctx->steps_stamp));
+	memset(ctx->singles_stamp, 0, ctx->nworkers * rows * sizeof(*ctx->singles_stamp));
 	memset(ctx->offers_stamp, 0, types * rows * sizeof(*ctx->offers_stamp));
 	memset(ctx->hosts_stamp, 0, types * rows * sizeof(*ctx->hosts_stamp));
 }
@@ -82,9 +83,10 @@ static void find_tiers(struct auc_policy_ctx *ctx)
 	}
 }
 
-/* True if what *STAMP is of is what ROW, which begins at slot index SLOT, says to this quote. If
- * not it will be, and *STAMP says so. */
-static bool is_kept(const struct auc_policy_ctx *ctx, uint64_t *stamp, unsigned row, unsigned slot)
+/* True if what was found at *STAMP is what this quote would find in ROW, which begins at slot index
+ * SLOT. If not, the caller finds it anew, and *STAMP is set to what that is of. */
+static bool take_stamp(const struct auc_policy_ctx *ctx, uint64_t *stamp, unsigned row,
+		       unsigned slot)
 {
 	uint64_t now = slot >= ctx->all_ready ? ctx->m->stamp[row] : 0;
 	bool same = now && *stamp == now;
@@ -98,7 +100,7 @@ const struct runs *auc_dps_runs(struct auc_policy_ctx *ctx, unsigned worker, uns
 {
 	size_t at = (size_t)worker * ctx->nrows + row;
 
-	if (!is_kept(ctx, &ctx->runs_stamp[at], row, slot))
+	if (!take_stamp(ctx, &ctx->runs_stamp[at], row, slot))
 		list_runs(ctx, worker, row, slot, &ctx->runs[at]);
 	return &ctx->runs[at];
 }
@@ -133,20 +135,20 @@ static void list_runs(const struct auc_policy_ctx *ctx, unsigned worker, unsigne
 	runs->rank = r;
 }
 
-const struct steps *auc_dps_steps(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
-				  unsigned slot)
+const struct singles *auc_dps_singles(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+				      unsigned slot)
 {
 	size_t at = (size_t)worker * ctx->nrows + row;
 
-	if (!is_kept(ctx, &ctx->steps_stamp[at], row, slot))
-		list_steps(ctx, worker, row, slot, &ctx->steps_of[at]);
-	return &ctx->steps_of[at];
+	if (!take_stamp(ctx, &ctx->singles_stamp[at], row, slot))
+		list_singles(ctx, worker, row, slot, &ctx->singles[at]);
+	return &ctx->singles[at];
 }
 
 /* Of large servers each is looked at if they are few, of the others only as long as a dearer one
  * may hold more. */
-static void list_steps(const struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
-		       unsigned slot, struct steps *steps)
+static void list_singles(const struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
+			 unsigned slot, struct singles *singles)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[worker];
 	size_t cell = auc_cell(ctx->m, row, 0);
@@ -155,7 +157,7 @@ static void list_steps(const struct auc_policy_ctx *ctx, unsigned worker, unsign
 	unsigned r;
 	uint32_t s;
 
-	steps->n = 0;
+	singles->n = 0;
 	for (r = 0; r < ctx->nservers && most < top; r++) {
 		s = c->order[cell + r];
 		if (!c->fit[cell + s])
@@ -163,36 +165,36 @@ static void list_steps(const struct auc_policy_ctx *ctx, unsigned worker, unsign
 		if (ctx->ready[s] > slot || c->fit[cell + s] <= most || (listed && ctx->large[s]))
 			continue;
 		most = c->fit[cell + s];
-		add_step(steps, c->price[cell + s], most);
+		add_single(singles, c->price[cell + s], most);
 	}
 	for (r = 0; listed && r < ctx->nlarge; r++) {
 		s = ctx->large_list[r];
 		if (c->fit[cell + s] && ctx->ready[s] <= slot)
-			add_step(steps, c->price[cell + s], c->fit[cell + s]);
+			add_single(singles, c->price[cell + s], c->fit[cell + s]);
 	}
 }
 
 /* Puts one in unless another is no dearer and holds as many, and takes those out of which this one
  * is. Of too many the last two become one at the lower price: a bound still. */
-static void add_step(struct steps *steps, double price, int32_t fit)
+static void add_single(struct singles *singles, double price, int32_t fit)
 {
-	struct step *step = steps->step;
-	unsigned at = steps->n, end = steps->n;
+	struct single *single = singles->single;
+	unsigned at = singles->n, end = singles->n;
 
-	while (at && step[at - 1].price > price)
+	while (at && single[at - 1].price > price)
 		at--;
-	if (at && step[at - 1].fit >= fit)
+	if (at && single[at - 1].fit >= fit)
 		return;
-	while (at && step[at - 1].price == price)
+	while (at && single[at - 1].price == price)
 		at--;
-	for (end = at; end < steps->n && step[end].fit <= fit;)
+	for (end = at; end < singles->n && single[end].fit <= fit;)
 		end++;
-	memmove(step + at + 1, step + end, (steps->n - end) * sizeof(*step));
-	step[at] = (struct step){price, fit};
-	steps->n += 1 - (end - at);
-	if (steps->n > DPS_STEPS) {
-		steps->n = DPS_STEPS;
-		step[DPS_STEPS - 1].fit = step[DPS_STEPS].fit;
+	memmove(single + at + 1, single + end, (singles->n - end) * sizeof(*single));
+	single[at] = (struct single){price, fit};
+	singles->n += 1 - (end - at);
+	if (singles->n > DPS_SINGLES) {
+		singles->n = DPS_SINGLES;
+		single[DPS_SINGLES - 1].fit = single[DPS_SINGLES].fit;
 	}
 }
 
@@ -205,7 +207,7 @@ const struct offer *auc_dps_offers(struct auc_policy_ctx *ctx, unsigned type, un
 		return ctx->offers[at];
 	ctx->offers_done[at] = 1;
 	ctx->steps += ctx->nservers / 8 + 2 * (uint64_t)ctx->nlarge + 8;
-	if (!is_kept(ctx, &ctx->offers_stamp[at], row, slot))
+	if (!take_stamp(ctx, &ctx->offers_stamp[at], row, slot))
 		find_offers(ctx, type, row, slot, ctx->offers[at]);
 	return ctx->offers[at];
 }

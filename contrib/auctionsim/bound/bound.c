@@ -23,6 +23,7 @@
 #include "auctionsim/bound/bound.h"
 #include "base/clock.h"
 #include "auctionsim/io/document.h"
+#include "base/num.h"
 #include "pricing/dual/dual.h"
 #include "base/json.h"
 #include "pricing/dual/dual_prices.h"
@@ -633,8 +634,8 @@ static bool print_table(const struct bound *b, FILE *out)
 	unsigned i, k;
 
 	fprintf(out, "%s: %u server%s, %u job%s, %llu slot%s of %g s\n", b->s->name, b->s->nservers,
-		b->s->nservers == 1 ? "" : "s", b->s->njobs, b->s->njobs == 1 ? "" : "s",
-		(unsigned long long)b->s->slots, b->s->slots == 1 ? "" : "s", b->s->slot_seconds);
+		auc_plural(b->s->nservers), b->s->njobs, auc_plural(b->s->njobs),
+		(unsigned long long)b->s->slots, auc_plural(b->s->slots), b->s->slot_seconds);
 	fprintf(out,
 		"bound %.2f after %llu iterations: no schedules of %s are worth more together\n",
 		auc_dual_bound(b->dual), (unsigned long long)b->done, b->o->schedules);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "auctionsim/import/import-private.h"
+#include "base/num.h"
 
 /* What a tally is of; lost: GPU time that the cluster gave and nobody asked to leave out. */
 static const struct {
@@ -39,7 +40,6 @@ static const char *const marks[IMPORT_MARKS] = {
 	[IMPORT_ODD_TIME] = "taken with a time that local clocks show twice or never",
 };
 
-static const char *s_of(double n);
 static void report_skipped(const struct import *im, double imported, FILE *report);
 static void report_nodes(const struct import *im, FILE *report);
 static void say_types(const struct import *im, char *text, size_t size);
@@ -50,11 +50,11 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 	const struct import_counts *c = &im->counts;
 	unsigned i;
 
-	fprintf(report, "%s: %lu job%s read, %lu imported\n", im->o->jobs, c->read, s_of(c->read),
-		c->imported);
+	fprintf(report, "%s: %lu job%s read, %lu imported\n", im->o->jobs, c->read,
+		auc_plural(c->read), c->imported);
 	if (c->steps)
 		fprintf(report, "  %8lu line%s of job steps, passed over\n", c->steps,
-			s_of(c->steps));
+			auc_plural(c->steps));
 	if (c->continued)
 		fprintf(report, "  %8lu line%s with a text, passed over\n", c->continued,
 			c->continued == 1 ? " that goes on" : "s that go on");
@@ -69,15 +69,9 @@ void import_report(const struct import *im, const struct import_summary *s, FILE
 		"%s: %u server%s taken, %.15g GPU%s; %.15g slot%s of %.15g s, arrivals until "
 		"%.15g; "
 		"load %.3f\n",
-		im->o->nodes, s->servers, s_of(s->servers), s->gpus, s_of(s->gpus), s->slots,
-		s_of(s->slots), s->slot_seconds, s->last,
+		im->o->nodes, s->servers, auc_plural(s->servers), s->gpus, auc_plural(s->gpus),
+		s->slots, auc_plural(s->slots), s->slot_seconds, s->last,
 		s->gpus > 0 ? s->gpu_seconds / (s->gpus * s->slots * s->slot_seconds) : 0);
-}
-
-/* The end of a word that there are N of. */
-static const char *s_of(double n)
-{
-	return n > 1 || n < 1 ? "s" : "";
 }
 
 static void report_skipped(const struct import *im, double imported, FILE *report)
@@ -119,14 +113,14 @@ static void report_nodes(const struct import *im, FILE *report)
 	if (c->odd_nodes.n)
 		fprintf(report,
 			"  %8lu node%s that cannot be read, skipped: %.15g GPU%s\n           %s\n",
-			c->odd_nodes.n, s_of(c->odd_nodes.n), c->odd_nodes.gpu_seconds,
-			s_of(c->odd_nodes.gpu_seconds), c->odd_node.text);
+			c->odd_nodes.n, auc_plural(c->odd_nodes.n), c->odd_nodes.gpu_seconds,
+			auc_plural(c->odd_nodes.gpu_seconds), c->odd_node.text);
 	if (c->out_nodes.n)
 		fprintf(report,
 			"  %8lu node%s down, drained or the like, skipped: %.15g GPU%s; "
 			"the first: %.63s\n",
 			c->out_nodes.n, c->out_nodes.n == 1 ? " that is" : "s that are",
-			c->out_nodes.gpu_seconds, s_of(c->out_nodes.gpu_seconds),
+			c->out_nodes.gpu_seconds, auc_plural(c->out_nodes.gpu_seconds),
 			c->out_nodes.first);
 }
 
@@ -151,7 +145,7 @@ enum auc_code import_none(const struct import *im, struct auc_err *err)
 			"%.160s: %lu job%s read, none imported: none has gres/gpu: Slurm "
 			"accounts for GPUs only if AccountingStorageTRES of slurm.conf names "
 			"gres/gpu",
-			im->o->jobs, c->read, s_of(c->read));
+			im->o->jobs, c->read, auc_plural(c->read));
 	for (i = 1; i < IMPORT_WHYS; i++)
 		if (c->skipped[i].n > c->skipped[most].n)
 			most = i;
@@ -162,19 +156,19 @@ enum auc_code import_none(const struct import *im, struct auc_err *err)
 						 : "");
 	if (most == IMPORT_ODD)
 		return auc_err_set(err, AUC_EINVAL, "%.160s: %lu job%s read, none imported: %.300s",
-				   im->o->jobs, c->read, s_of(c->read), c->odd.text);
+				   im->o->jobs, c->read, auc_plural(c->read), c->odd.text);
 	if (most == IMPORT_NO_TYPE) {
 		say_types(im, types, sizeof(types));
 		return auc_err_set(err, AUC_EINVAL,
 				   "%.160s: %lu job%s read, none imported: %lu %s; the first: "
 				   "%.63s: %s",
-				   im->o->jobs, c->read, s_of(c->read), c->skipped[most].n,
+				   im->o->jobs, c->read, auc_plural(c->read), c->skipped[most].n,
 				   whys[most].what, c->skipped[most].first, types);
 	}
 	return auc_err_set(err, AUC_EINVAL,
 			   "%.160s: %lu job%s read, none imported: %lu %s; the first: %.63s",
-			   im->o->jobs, c->read, s_of(c->read), c->skipped[most].n, whys[most].what,
-			   c->skipped[most].first);
+			   im->o->jobs, c->read, auc_plural(c->read), c->skipped[most].n,
+			   whys[most].what, c->skipped[most].first);
 }
 
 /* Of the first job whose types of GPUs no server has: which they are, and what there is instead. */

@@ -10,6 +10,7 @@
 
 #include "auctionsim/replay/chart.h"
 #include "auctionsim/replay/rows.h"
+#include "base/num.h"
 
 #define WAIT_LEAST (1 / 60.0) /* hours: what waits less is drawn there */
 #define WAIT_STEPS 160
@@ -58,8 +59,8 @@ enum auc_code rows_print_page(FILE *out, const struct replay_rows *r, struct auc
 		"jobs "
 		"are "
 		"%.0f %% of what the GPUs can do in that time.</p>\n<div class=\"advice\">\n",
-		f->njobs, rows_s(f->njobs), f->days, rows_s(f->days), f->servers,
-		rows_s(f->servers), f->gpus, f->gpus > 1 || f->gpus < 1 ? "s" : "",
+		f->njobs, auc_plural(f->njobs), f->days, auc_plural(f->days), f->servers,
+		auc_plural(f->servers), f->gpus, auc_plural(f->gpus),
 		all > 0 ? 100 * f->gpu_seconds / all : 0);
 	put_paragraphs(out, text);
 	fputs("</div>\n", out);
@@ -116,7 +117,7 @@ static void put_worth(FILE *out, const struct replay_rows *r)
 	double y = 8;
 
 	for (row = r->rows; row < r->rows + r->n; row++)
-		top = fmax(top, row->welfare);
+		top = fmax(top, row->welfare + row->cost);
 	fputs("<h2>What the jobs are worth, and who has it</h2>\n<p class=\"note\">Full colour: "
 	      "what "
 	      "users keep. Light: what they pay. Of the most that the jobs could be worth, each "
@@ -126,8 +127,8 @@ static void put_worth(FILE *out, const struct replay_rows *r)
 	for (row = r->rows; row < r->rows + r->n; row++, y += high) {
 		const char *colour = chart_colour((unsigned)(row - r->rows));
 
-		keep = fmax(0, row->welfare - row->revenue) / top * width;
-		all = fmax(0, row->welfare) / top * width;
+		keep = fmax(0, row_kept(row)) / top * width;
+		all = (row->welfare + row->cost) / top * width;
 		fprintf(out, "<text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">", left - 10,
 			y + high / 2 + 2);
 		chart_escape(out, row->label);
@@ -140,8 +141,7 @@ static void put_worth(FILE *out, const struct replay_rows *r)
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%.1f %%", left + all + 8,
 			y + high / 2 + 2, r->potential > 0 ? 100 * row->welfare / r->potential : 0);
 		if (row->revenue > 0)
-			fprintf(out, ", kept %.1f %%",
-				100 * (row->welfare - row->revenue) / r->potential);
+			fprintf(out, ", kept %.1f %%", 100 * row_kept(row) / r->potential);
 		fputs("</text>\n", out);
 	}
 	fprintf(out, "<line x1=\"%g\" y1=\"4\" x2=\"%g\" y2=\"%g\" stroke=\"#999\"/>", left, left,

@@ -10,6 +10,7 @@
 #include "auctionsim/replay/rows.h"
 #include "base/json.h"
 #include "base/list.h"
+#include "base/num.h"
 
 #define WIDTH 96
 
@@ -30,8 +31,8 @@ enum auc_code rows_print_table(FILE *out, const struct replay_rows *r, struct au
 		return rc;
 	fprintf(out,
 		"%u job%s, %u day%s, %u server%s with %g GPU%s; the jobs are %.0f %% of that\n\n",
-		f->njobs, rows_s(f->njobs), f->days, rows_s(f->days), f->servers,
-		rows_s(f->servers), f->gpus, f->gpus > 1 || f->gpus < 1 ? "s" : "",
+		f->njobs, auc_plural(f->njobs), f->days, auc_plural(f->days), f->servers,
+		auc_plural(f->servers), f->gpus, auc_plural(f->gpus),
 		100 * f->gpu_seconds /
 			fmax(1e-9, f->gpus * f->days * (double)f->day_slots * f->slot_seconds));
 	fprintf(out, "%-10s %7s %8s %9s %9s %8s %8s %8s %7s %7s\n", "", "jobs", "welfare", "users",

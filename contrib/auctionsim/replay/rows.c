@@ -67,11 +67,6 @@ void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day
 	}
 }
 
-const char *rows_s(unsigned n)
-{
-	return n == 1 ? "" : "s";
-}
-
 double row_kept(const struct row *row)
 {
 	return row->welfare + row->cost - row->revenue;

@@ -57,8 +57,6 @@ void rows_clear(struct replay_rows *r);
  * was submitted on DAY and at SUBMIT. Its nodes cost COST. */
 void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day, double submit,
 	      double start, double seconds, double gpus, double value, double payment, double cost);
-/* The end of a word that there are N of: "s", but of one. */
-const char *rows_s(unsigned n);
 /* What users have of ROW: value less payment. */
 double row_kept(const struct row *row);
 /* Works out what is left when all jobs are in. */

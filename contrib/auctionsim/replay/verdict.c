@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "auctionsim/replay/rows.h"
+#include "base/num.h"
 
 #define ENOUGH 0.98 /* of what all jobs could be worth: there is no shortage */
 #define MATTER 0.02 /* of the queue's welfare: less is no reason for a change */
@@ -129,7 +130,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 		fprintf(out,
 			"Keep the queue: the auction is worth %.1f %% less than EASY backfill on "
 			"these jobs (more on %u of %u day%s).\n",
-			-100 * c->gain, c->won, c->days, rows_s(c->days));
+			-100 * c->gain, c->won, c->days, auc_plural(c->days));
 		break;
 	case ADVICE_NO_MATTER:
 		fprintf(out,
@@ -138,7 +139,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"(more on %u of %u day%s), which is within what days differ by or too "
 			"little "
 			"to matter.\n",
-			100 * c->gain, c->won, c->days, rows_s(c->days));
+			100 * c->gain, c->won, c->days, auc_plural(c->days));
 		break;
 	case ADVICE_AUCTION:
 		fprintf(out,
@@ -146,7 +147,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"with "
 			"EASY backfill (more on %u of %u day%s), and users keep more even after "
 			"paying (%.0f against %.0f).\n",
-			100 * c->gain, c->won, c->days, rows_s(c->days), keep, row_kept(queue));
+			100 * c->gain, c->won, c->days, auc_plural(c->days), keep, row_kept(queue));
 		break;
 	case ADVICE_PAID:
 		fprintf(out,
@@ -156,7 +157,7 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			"that and keep %.0f, against %.0f without paying. That is a gain where "
 			"credits are given out and come back, as budgets of a month do, and a loss "
 			"to users where they cost money.\n",
-			100 * c->gain, c->won, c->days, rows_s(c->days),
+			100 * c->gain, c->won, c->days, auc_plural(c->days),
 			percent(auction->revenue, auction->welfare + auction->cost), keep,
 			row_kept(queue));
 		break;
@@ -177,7 +178,7 @@ static void say_users(FILE *out, const struct row *auction, const struct row *qu
 		"The auction runs %u job%s after %.1f h on average, and says at once when; the "
 		"queue "
 		"runs %u after %.1f h.\n",
-		auction->completed, rows_s(auction->completed), auction->wait_mean,
+		auction->completed, auc_plural(auction->completed), auction->wait_mean,
 		queue->completed, queue->wait_mean);
 }
 

@@ -12,6 +12,7 @@
 #include "auctionsim/run/margin.h"
 #include "auctionsim/run/result.h"
 #include "base/list.h"
+#include "base/num.h"
 
 static bool add_line(struct libscols_table *table, const struct result *r, const struct scenario *s,
 		     const struct fairness *fairness);
@@ -89,9 +90,8 @@ enum auc_code result_print_table(FILE *out, const struct scenario *s, const stru
 		     add_line(table, &results[i], s, users ? &f : NULL);
 	if (ok) {
 		fprintf(out, "%s: %u server%s, %u job%s, %llu slot%s of %g s\n", s->name,
-			s->nservers, s->nservers == 1 ? "" : "s", s->njobs,
-			s->njobs == 1 ? "" : "s", (unsigned long long)s->slots,
-			s->slots == 1 ? "" : "s", s->slot_seconds);
+			s->nservers, auc_plural(s->nservers), s->njobs, auc_plural(s->njobs),
+			(unsigned long long)s->slots, auc_plural(s->slots), s->slot_seconds);
 		scols_table_set_stream(table, out);
 		ok = !scols_print_table(table);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/block/block.h"
 #include "adapter/desc.h"
@@ -310,7 +311,7 @@ static void confirm(struct auc_agent *a, struct auc_task *t, double now)
 	know_lead(a, t);
 	auc_mail_sold(&t->mail, a->auction, t->sale, false);
 	slurm_info("sched/auction: job %u: sale %s confirmed, %u part%s", t->exec.jobs[0].id,
-		   t->sale, t->exec.nparts, t->exec.nparts == 1 ? "" : "s");
+		   t->sale, t->exec.nparts, auc_plural(t->exec.nparts));
 	auc_book_check(a, t);
 }
 

@@ -448,10 +448,10 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	    auc_receipt_says(info->admin_comment, "unsold")) {
 		/* One that has been sold gets the sale's receipt once it is placed. A record of
 		 * several tasks is from before they were split off, and the sale's job is gone. */
-		if (ref && !ref->part && ref->task->uid == info->user_id && !has_tasks(info))
-			auc_task_see(ref->task, 0, info, now);
-		else if (!ref || has_tasks(info))
+		if (!ref || has_tasks(info))
 			auc_stand_see(a, info, now);
+		else if (!ref->part && ref->task->uid == info->user_id)
+			auc_task_see(ref->task, 0, info, now);
 		return;
 	}
 	/* After a restart a job id alone is no proof: Slurm's state may have been wiped and its

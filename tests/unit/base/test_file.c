@@ -173,7 +173,7 @@ static void test_owned_directory(void **state)
 	}
 }
 
-/* Whoever opens a FIFO as other files waits until somebody writes. */
+/* open() of a FIFO would wait for somebody to write. */
 static void test_opened(void **state)
 {
 	char other[160];

@@ -16,9 +16,8 @@
 #define LONGER 60.0 /* seconds for which a node stays closed that has something left */
 #define LIFT   15.0 /* or for changes of jobs, at most: the database may keep one waiting for 5 s */
 #define SOON   1.0  /* seconds until a job may begin that is looked at first */
-#define BEGIN                                                                                      \
-	10.0 /* seconds that backfill waits at most, where slurmctld says nothing of nodes         \
-	      */
+/* Seconds that backfill waits at most, where slurmctld says nothing of nodes. */
+#define BEGIN 10.0
 
 /* A server that has not told when it was first looked at. */
 struct settling {
