@@ -75,7 +75,7 @@ static bool raise_utility(struct auc_auction *a, struct auc_question *q,
 static bool look_higher(struct auc_auction *a, struct auc_question *q, const struct auc_plan *plan,
 			struct auc_job *job, struct budget *b);
 static void hint_deadline(struct auc_auction *a, struct auc_question *q, FILE *out,
-			  struct budget *b);
+			  const struct auc_plan *plan, struct budget *b);
 static void hint_epochs(struct auc_auction *a, struct auc_question *q, FILE *out, struct budget *b);
 static bool ask(struct auc_auction *a, struct auc_question *q, const struct auc_job *job,
 		struct budget *b);
@@ -201,7 +201,7 @@ static void print_refusal(struct auc_auction *a, struct auc_question *q, FILE *o
 		print_when(out, &offer->plan, offer);
 		print_worthless(a, q, out, &offer->plan);
 		hint_value(a, q, out, offer, &b);
-		hint_deadline(a, q, out, &b);
+		hint_deadline(a, q, out, &offer->plan, &b);
 	} else {
 		fprintf(out, "auction: refused: no schedule is possible%s: ",
 			a->policy->stepper ? "" : " at any price");
@@ -730,24 +730,31 @@ static bool look_higher(struct auc_auction *a, struct auc_question *q, const str
 	return ask(a, q, job, b);
 }
 
-/* The same value for as long as it takes: its completion is a deadline that would do. */
+/* The value that it has at once, until the end of the schedule that was refused, PLAN. If that is
+ * not enough to pay for it, for as long as it takes: its completion is a deadline that would do. */
 static void hint_deadline(struct auc_auction *a, struct auc_question *q, FILE *out,
-			  struct budget *b)
+			  const struct auc_plan *plan, struct budget *b)
 {
-	struct auc_utility u = {.form = AUC_FORM_CONSTANT,
-				.scale = auc_utility_value(&q->job.utility, 0)};
+	struct auc_utility u = {.form = AUC_FORM_DEADLINE,
+				.scale = auc_utility_value(&q->job.utility, 0),
+				.target = (double)(plan->completion - q->job.arrival)};
 	struct auc_job job = q->job;
 	char value[AUC_MONEY_LEN], *text;
 
 	if (job.utility.form == AUC_FORM_CONSTANT || !(u.scale > 0))
 		return;
 	job.utility = u;
-	if (!ask(a, q, &job, b))
-		return;
-	u.form = AUC_FORM_DEADLINE;
-	u.target = (double)(q->extra.plan.completion - job.arrival);
-	job.utility = u;
-	if (!ask(a, q, &job, b) || !(text = auc_utility_print(&u)))
+	if (!ask(a, q, &job, b)) {
+		job.utility = (struct auc_utility){.form = AUC_FORM_CONSTANT, .scale = u.scale};
+		if (!ask(a, q, &job, b))
+			return;
+		u.target = (double)(q->extra.plan.completion - job.arrival);
+		job.utility = u;
+		if (!ask(a, q, &job, b))
+			return;
+	}
+	text = auc_utility_print(&u);
+	if (!text)
 		return;
 	fprintf(out, "\nauction: would be accepted: the value that it has at once (%s) until ",
 		credits(u.scale, value));

@@ -236,6 +236,41 @@ static void test_worthless(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Where it is dear now and free later, a deadline that is missed is moved as little as will do: to
+ * the end of the schedule that is shown. */
+static void test_least_deadline(void **state)
+{
+	static const char *const bids[] = {
+		"bid=deadline:100000,1 epochs=20 chunks=2 minibatches=100 "
+		"worker-time=v100=3s ps-time=ps.m=0",
+		"bid=linear:100000,100000 epochs=20 chunks=2 minibatches=100 "
+		"worker-time=v100=3s ps-time=ps.m=0",
+		"bid=deadline:100000,1 gang=2:1200:gpu:v100=1,cpu=1",
+	};
+	struct auc_auction *a =
+		world_open("Prices=given\nEta=gpu:v100=90,cpu=40\nSlots=200", world_dir, NOW);
+
+	(void)state;
+	world_load(a);
+	for (unsigned i = 0; i < sizeof(bids) / sizeof(*bids); i++) {
+		struct auc_offer o = world_offer(a, bids[i], NOW, false);
+		char end[64] = "", until[64] = "";
+		const char *shown = strstr(o.message, " to 1970-"),
+			   *hint = strstr(o.message, "that it has at once (100000.00) until ");
+
+		if (o.accepted || !shown || !hint)
+			fail_msg("%s: %s", bids[i], o.message);
+		sscanf(shown, " to %63[^ ]", end);
+		sscanf(hint, "that it has at once (100000.00) until %63[^,]", until);
+		if (strcmp(end, until))
+			fail_msg("%s: shown until %s, hint until %s: %s", bids[i], end, until,
+				 o.message);
+		try_hints(a, bids[i], o.message);
+		auc_offer_clear(&o);
+	}
+	auc_auction_destroy(a);
+}
+
 static int64_t count_of(struct json_object *o, const char *key)
 {
 	struct json_object *v = NULL;
@@ -800,6 +835,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hints_at_random, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_hints_are_true, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_worthless, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_least_deadline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_activity, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_room, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_value_is_exact, world_setup, world_teardown),
