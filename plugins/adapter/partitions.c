@@ -9,10 +9,12 @@
 #include <strings.h>
 
 #include "adapter/partitions.h"
+#include "base/file.h"
 
 #define FILES_MAX 64                 /* slurm.conf and what it includes */
 #define BYTES_MAX (16 * 1024 * 1024) /* of all of them */
 #define KEYS_MAX  128                /* on one line */
+#define CONF_MAX  (1024 * 1024)      /* a larger auction.conf is not searched for names */
 
 struct pair {
 	const char *key, *value;
@@ -23,7 +25,7 @@ struct reader {
 	struct auc_partitions *partitions;
 	char **nodes; /* Nodes= of each partition; NULL: none */
 	auc_hostlist_t gpu, plain;
-	char *default_nodes;
+	char *default_nodes, default_alternate[AUC_NAME_MAX];
 	const char *directory; /* of slurm.conf, */
 	int directory_len;
 	bool default_gpus;
@@ -96,6 +98,9 @@ enum auc_code auc_partitions_see(const node_info_msg_t *nodes,
 			     node++)
 				to->gpus |= !nodes->node_array[node].name ||
 					    names_gpus(nodes->node_array[node].gres);
+		to->submits = from->state_up & PARTITION_SUBMIT;
+		snprintf(to->alternate, sizeof(to->alternate), "%s",
+			 from->alternate ? from->alternate : "");
 		if (from->flags & PART_FLAG_DEFAULT)
 			memcpy(p->default_name, to->name, sizeof(p->default_name));
 	}
@@ -116,12 +121,47 @@ bool auc_partitions_lack(const struct auc_partitions *p, const char *name)
 	return p->n > 0;
 }
 
-bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len)
+const struct auc_partition *auc_partitions_find(const struct auc_partitions *p, const char *name,
+						size_t len)
 {
 	for (unsigned i = 0; i < p->n; i++)
 		if (strlen(p->list[i].name) == len && !memcmp(p->list[i].name, name, len))
-			return !p->list[i].gpus;
-	return false;
+			return &p->list[i];
+	return NULL;
+}
+
+bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len)
+{
+	const struct auc_partition *found = auc_partitions_find(p, name, len);
+
+	return found && !found->gpus;
+}
+
+void auc_partitions_of_broken_conf(const char *path, void (*found)(const char *name, size_t len),
+				   char *spool_dir, size_t size)
+{
+	static const char partition[] = "PartitionName=", spool[] = "SpoolDir=";
+	FILE *f = auc_file_open(path);
+	char line[4096];
+
+	spool_dir[0] = '\0';
+	if (!f)
+		return;
+	/* By what was read: a line of NULs has no length. */
+	while (ftell(f) < CONF_MAX && fgets(line, sizeof(line), f)) {
+		char *p = line + strspn(line, " \t");
+		bool is_spool = !strncasecmp(p, spool, sizeof(spool) - 1);
+
+		if (!is_spool && strncasecmp(p, partition, sizeof(partition) - 1))
+			continue;
+		p = strchr(p, '=') + 1;
+		p += *p == '"';
+		if (is_spool)
+			snprintf(spool_dir, size, "%.*s", (int)strcspn(p, " \t\r\n#\""), p);
+		else
+			found(p, strcspn(p, " \t\r\n#\""));
+	}
+	fclose(f);
 }
 
 /* Lines that end in a backslash go on with the next. */
@@ -259,10 +299,14 @@ static enum auc_code read_partition(struct reader *r, const struct pair *pairs, 
 				    struct auc_err *err)
 {
 	const char *name = pairs[0].value, *nodes = value_of(pairs, n, "Nodes");
+	const char *alternate = value_of(pairs, n, "Alternate");
 	char **grown, **at = &r->default_nodes;
 	struct auc_partition *p;
 
-	if (strcasecmp(name, "DEFAULT")) {
+	if (!strcasecmp(name, "DEFAULT")) {
+		if (alternate)
+			snprintf(r->default_alternate, AUC_NAME_MAX, "%s", alternate);
+	} else {
 		if (strlen(name) >= AUC_NAME_MAX)
 			return AUC_OK;
 		grown = realloc(r->nodes, (r->partitions->n + 1) * sizeof(char *));
@@ -276,6 +320,9 @@ static enum auc_code read_partition(struct reader *r, const struct pair *pairs, 
 			return auc_err_set(err, AUC_ENOMEM, "out of memory for partitions");
 		if (is_yes(value_of(pairs, n, "Default")))
 			memcpy(r->partitions->default_name, p->name, AUC_NAME_MAX);
+		p->submits = true;
+		snprintf(p->alternate, AUC_NAME_MAX, "%s",
+			 alternate ? alternate : r->default_alternate);
 		if (!nodes)
 			nodes = r->default_nodes;
 	}

@@ -17,7 +17,9 @@
 
 struct auc_partition {
 	char name[AUC_NAME_MAX];
-	bool gpus; /* it has GPUs, or may have */
+	bool gpus;    /* it has GPUs, or may have */
+	bool submits; /* State=UP or DOWN: Slurm takes new jobs. In slurm.conf, not known: true */
+	char alternate[AUC_NAME_MAX]; /* where jobs go meanwhile; "": nowhere */
 };
 
 struct auc_partitions {
@@ -38,9 +40,19 @@ enum auc_code auc_partitions_see(const node_info_msg_t *nodes,
 				 struct auc_err *err);
 void auc_partitions_clear(struct auc_partitions *p);
 
+/* That of P whose name is NAME of LEN bytes; NULL: there is none. */
+const struct auc_partition *auc_partitions_find(const struct auc_partitions *p, const char *name,
+						size_t len);
 /* True if P knows partitions, and none is called NAME. */
 bool auc_partitions_lack(const struct auc_partitions *p, const char *name);
 /* True if a partition NAME of LEN bytes is in P and has no GPUs. */
 bool auc_partitions_ordinary(const struct auc_partitions *p, const char *name, size_t len);
+
+/*
+ * Gives FOUND each name of a partition in an auction.conf at PATH that does not parse, as well as
+ * they can be told, and SPOOL_DIR (SIZE bytes) its SpoolDir, "" if it has none. File I/O.
+ */
+void auc_partitions_of_broken_conf(const char *path, void (*found)(const char *name, size_t len),
+				   char *spool_dir, size_t size);
 
 #endif

@@ -15,7 +15,6 @@
 #include "adapter/slurm_compat.h"
 
 #define CONF_KEPT   "auction.conf" /* in StateSaveLocation and in the spool's directory */
-#define CONF_MAX    (1024 * 1024)  /* a larger file is not searched for partition names */
 #define NAMES_MAX   64
 #define GRANTED_MAX 256
 #define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
@@ -93,7 +92,6 @@ static void read_partitions(void);
 static void names_of_conf(const struct auc_conf *conf);
 static void names_without_conf(const char *path);
 static struct auc_conf *kept_in(const char *dir);
-static void names_of_broken_file(const char *path, char *spool_dir, size_t size);
 static void add_name(const char *name, size_t len);
 static int by_number(const void *a, const void *b);
 
@@ -263,17 +261,47 @@ void auc_site_set_partitions(struct auc_partitions *partitions)
  * slurmctld's own variable is right at every moment. The caller holds slurmctld's lock of its
  * partitions, under which alone it changes.
  */
+void auc_site_default(char *name)
+{
+	const char *own = site.own_default ? *site.own_default : site.partitions.default_name;
+
+	pthread_mutex_lock(&site.lock);
+	snprintf(name, AUC_NAME_MAX, "%s", own ? own : "");
+	pthread_mutex_unlock(&site.lock);
+}
+
 bool auc_site_default_is_ours(void)
 {
 	char name[AUC_NAME_MAX];
 
-	if (site.own_default)
-		return *site.own_default &&
-		       auc_site_is_ours(*site.own_default, strlen(*site.own_default));
-	pthread_mutex_lock(&site.lock);
-	memcpy(name, site.partitions.default_name, sizeof(name));
-	pthread_mutex_unlock(&site.lock);
-	return !name[0] || auc_site_is_ours(name, strlen(name));
+	auc_site_default(name);
+	return name[0] ? auc_site_is_ours(name, strlen(name)) : !site.own_default;
+}
+
+enum auc_diverts auc_site_diverts(const char *partition, size_t len, char *sold)
+{
+	const struct auc_partition *found;
+	struct auc_partition p = {.alternate = ""};
+	bool sure;
+
+	pthread_rwlock_rdlock(&site.rules_lock);
+	sure = site.rules && site.rules_changed == auc_site_partitions_changed();
+	pthread_rwlock_unlock(&site.rules_lock);
+	for (unsigned i = 0; i < NAMES_MAX; i++) {
+		pthread_mutex_lock(&site.lock);
+		found = auc_partitions_find(&site.partitions, partition, len);
+		if (found)
+			p = *found;
+		pthread_mutex_unlock(&site.lock);
+		memcpy(sold, p.name, AUC_NAME_MAX);
+		if (found && i && (p.submits || !sure) && auc_site_is_ours(p.name, len))
+			return sure ? AUC_DIVERTED : AUC_MAY_BE_DIVERTED;
+		if (!found || (sure && p.submits))
+			break;
+		partition = p.alternate;
+		len = strlen(partition);
+	}
+	return AUC_STAYS;
 }
 
 void auc_site_read_slurm_conf(void)
@@ -814,11 +842,11 @@ static enum auc_code check_types(const struct auc_conf_type *types, unsigned n, 
 /* What slurm.conf says of partitions, until the agent has asked slurmctld. */
 static void read_partitions(void)
 {
-	const char *file = slurm_conf.slurm_conf ? slurm_conf.slurm_conf : getenv("SLURM_CONF");
+	const char *file = *site.slurm_conf ? site.slurm_conf : "/etc/slurm/slurm.conf";
 	struct auc_partitions partitions = {0};
 	struct auc_err err;
 
-	if (auc_partitions_read(file ? file : "/etc/slurm/slurm.conf", &partitions, &err))
+	if (auc_partitions_read(file, &partitions, &err))
 		slurm_error("auction: partitions are not known yet: %s", err.text);
 	auc_site_set_partitions(&partitions);
 }
@@ -842,7 +870,8 @@ static void names_without_conf(const char *path)
 	struct auc_conf *kept = auc_site_kept();
 
 	snprintf(usual, sizeof(usual), "%.4000s/auction", site.state_dir);
-	names_of_broken_file(path, spool_dir, sizeof(spool_dir));
+	site.nnames = 0;
+	auc_partitions_of_broken_conf(path, add_name, spool_dir, sizeof(spool_dir));
 	if (!kept && spool_dir[0])
 		kept = kept_in(spool_dir);
 	if (!kept)
@@ -851,34 +880,6 @@ static void names_without_conf(const char *path)
 	for (unsigned i = 0; kept && i < kept->npartitions; i++)
 		add_name(kept->partitions[i].name, strlen(kept->partitions[i].name));
 	auc_conf_free(kept);
-}
-
-/* Partitions and SpoolDir ("": none) of a file that does not parse, as well as they can be told. */
-static void names_of_broken_file(const char *path, char *spool_dir, size_t size)
-{
-	static const char partition[] = "PartitionName=", spool[] = "SpoolDir=";
-	FILE *f = auc_file_open(path);
-	char line[4096];
-
-	site.nnames = 0;
-	spool_dir[0] = '\0';
-	if (!f)
-		return;
-	/* By what was read: a line of NULs has no length. */
-	while (ftell(f) < CONF_MAX && fgets(line, sizeof(line), f)) {
-		char *p = line + strspn(line, " \t");
-		bool is_spool = !strncasecmp(p, spool, sizeof(spool) - 1);
-
-		if (!is_spool && strncasecmp(p, partition, sizeof(partition) - 1))
-			continue;
-		p = strchr(p, '=') + 1;
-		p += *p == '"';
-		if (is_spool)
-			snprintf(spool_dir, size, "%.*s", (int)strcspn(p, " \t\r\n#\""), p);
-		else
-			add_name(p, strcspn(p, " \t\r\n#\""));
-	}
-	fclose(f);
 }
 
 /* Once is enough. */

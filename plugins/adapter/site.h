@@ -58,6 +58,20 @@ void auc_site_set_partitions(struct auc_partitions *partitions);
  * slurmctld's lock of its partitions, as in job_submit and job_modify.
  */
 bool auc_site_default_is_ours(void);
+/* Its name, "" if there is none or it is not known, into NAME of AUC_NAME_MAX bytes. */
+void auc_site_default(char *name);
+
+/*
+ * Where a job for PARTITION (one name of LEN bytes, none of ours) would get: while a partition
+ * takes no jobs (State=DRAIN, INACTIVE) Slurm puts those for it into its Alternate=. Only under
+ * slurmctld's lock of its partitions. SOLD, of AUC_NAME_MAX bytes, gets the name of ours.
+ */
+enum auc_diverts {
+	AUC_STAYS,           /* not in one of ours */
+	AUC_DIVERTED,        /* in one of ours */
+	AUC_MAY_BE_DIVERTED, /* in one of ours if the partition is shut, which is not known now */
+};
+enum auc_diverts auc_site_diverts(const char *partition, size_t len, char *sold);
 
 /* True if it is known that Slurm has no PARTITION. */
 bool auc_site_lacks(const char *partition);

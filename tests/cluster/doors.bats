@@ -162,6 +162,34 @@ knock()
 	done
 }
 
+# Slurm puts a job into the Alternate= of a partition that takes none, after job_submit has seen it.
+@test "a partition that is shut and whose Alternate= is sold: no job for it gets in there without a bid" {
+	scontrol create partitionname=plain nodes="$(sinfo -ho %N -p main)" state=UP
+	held=$(submit alice -p plain --hold -o /dev/null --wrap true)
+	scontrol update partitionname=main alternate=edge
+	wait_until 30 rules_known
+	for state in DRAIN INACTIVE; do
+		# At once, and when it has been looked at.
+		scontrol update partitionname=main state=$state
+		run ! as alice sbatch -p main -o /dev/null --wrap true
+		[[ $output == *"partition main takes no jobs now, and its Alternate=, edge, is sold by auction"* ]]
+		run ! as alice sbatch -o /dev/null --wrap true
+		run ! as alice sbatch -p plain,main -o /dev/null --wrap true
+		run ! as alice srun -p main true
+		run ! as alice scontrol update jobid="$held" partition=main
+		[ "$(job_field "$held" Partition)" = plain ]
+		scontrol update partitionname=main state=UP
+		as alice scancel "$(submit alice -p main --hold -o /dev/null --wrap true)"
+	done
+	# By way of another that is shut, too.
+	scontrol update partitionname=main state=DRAIN
+	scontrol update partitionname=plain alternate=main state=INACTIVE
+	run ! as alice sbatch -p plain -o /dev/null --wrap true
+	[[ $output == *"its Alternate=, edge, is sold by auction"* ]]
+	[ -z "$(squeue -ho %A -p edge)" ]
+	as alice scancel "$held"
+}
+
 @test "a job_submit plugin after the auction's is named in the log" {
 	sed -i 's/^JobSubmitPlugins=.*/JobSubmitPlugins=auction,throttle/' "$SANDBOX_DIR/etc/slurm.conf"
 	sandbox restart slurmctld

@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,9 +62,12 @@ int job_modify(job_desc_msg_t *desc, struct job_record *job, uint32_t submit_uid
 enum where { ELSEWHERE, OURS, MIXED };
 
 static void check_order(const char *plugins);
+static bool is_federated(void);
 static int submit_with_receipt(const job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg);
 static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg);
+static int submit_elsewhere(job_desc_msg_t *desc, char **err_msg);
 static enum where partition_of(const job_desc_msg_t *desc);
+static enum auc_diverts diverts(const job_desc_msg_t *desc, char *why, size_t size);
 static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *text, char **err_msg);
 static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 		  const char *text, char **err_msg);
@@ -128,6 +132,15 @@ static void check_order(const char *plugins)
 			    plugins);
 }
 
+/* slurmctld itself asks other clusters. A request by hand that says so where there are none would
+ * end it: it looks their names up in a list that it has not. */
+static bool is_federated(void)
+{
+	void *const *federation = (void *const *)dlsym(RTLD_DEFAULT, "fed_mgr_fed_rec");
+
+	return !federation || *federation;
+}
+
 int fini(void)
 {
 	auc_site_put();
@@ -140,6 +153,9 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 	char names[512];
 	enum where where;
 
+	if (desc->fed_siblings_viable && !is_federated())
+		return fail(err_msg, ESLURM_NOT_SUPPORTED,
+			    "fed_siblings_viable: this cluster is in no federation");
 	if (desc->admin_comment && auc_receipt_is(desc->admin_comment))
 		return submit_with_receipt(desc, submit_uid, err_msg);
 	if (desc->reservation && auc_fence_is_ours(desc->reservation))
@@ -150,10 +166,8 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 	if (desc->reservation && auc_block_among(desc->reservation))
 		return submit_inside(desc, bid, err_msg);
 	where = partition_of(desc);
-	if (!bid && where == ELSEWHERE) {
-		auc_desc_forget_sale(desc);
-		return SLURM_SUCCESS;
-	}
+	if (!bid && where == ELSEWHERE)
+		return submit_elsewhere(desc, err_msg);
 	auc_site_partitions(names, sizeof(names));
 	if (bid && desc->partition && where != OURS)
 		return fail(err_msg, ESLURM_INVALID_PARTITION_NAME,
@@ -248,6 +262,22 @@ static int submit_inside(job_desc_msg_t *desc, bool bids, char **err_msg)
 	return SLURM_SUCCESS;
 }
 
+static int submit_elsewhere(job_desc_msg_t *desc, char **err_msg)
+{
+	char why[256];
+
+	switch (diverts(desc, why, sizeof(why))) {
+	case AUC_DIVERTED:
+		return fail(err_msg, ESLURM_PARTITION_NOT_AVAIL, "%s", why);
+	case AUC_MAY_BE_DIVERTED:
+		return fail(err_msg, RC_AGAIN, "%s", why);
+	case AUC_STAYS:
+		break;
+	}
+	auc_desc_forget_sale(desc);
+	return SLURM_SUCCESS;
+}
+
 static enum where partition_of(const job_desc_msg_t *desc)
 {
 	const char *p = desc->partition ? desc->partition : "";
@@ -269,6 +299,37 @@ static enum where partition_of(const job_desc_msg_t *desc)
 	if (!ours)
 		return ELSEWHERE;
 	return others ? MIXED : OURS;
+}
+
+/* Whether one of DESC's partitions, of which none is ours, stands for one that is; if so, WHY says
+ * it. */
+static enum auc_diverts diverts(const job_desc_msg_t *desc, char *why, size_t size)
+{
+	const char *p = desc->partition ? desc->partition : "";
+	char name[AUC_NAME_MAX], sold[AUC_NAME_MAX];
+	enum auc_diverts d;
+	size_t n;
+
+	p += strspn(p, ",");
+	if (!*p) {
+		auc_site_default(name);
+		p = name;
+	}
+	for (; *p; p += n + strspn(p + n, ",")) {
+		n = strcspn(p, ",");
+		d = auc_site_diverts(p, n, sold);
+		if (d == AUC_STAYS)
+			continue;
+		snprintf(why, size,
+			 d == AUC_DIVERTED
+				 ? "partition %.*s takes no jobs now, and its Alternate=, %.64s, "
+				   "is sold by auction"
+				 : "partition %.*s has an Alternate= that is sold by auction, "
+				   "%.64s, and its State is being looked at; try again in a moment",
+			 (int)n < 64 ? (int)n : 64, p, sold);
+		return d;
+	}
+	return AUC_STAYS;
 }
 
 /* TEXT may be NULL: the configured default bid, if there is one. */
@@ -727,6 +788,8 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 			 desc->partition);
 		return ESLURM_ACCESS_DENIED;
 	}
+	if (desc->partition && diverts(desc, why, size) != AUC_STAYS)
+		return ESLURM_PARTITION_NOT_AVAIL;
 	return SLURM_SUCCESS;
 }
 

@@ -146,7 +146,7 @@ static void test_partitions_seen(void **state)
 	int plain[] = {0, 0, 2, 2, -1}, all[] = {0, 2, -1};
 	partition_info_t list[2] = {
 		{.name = (char *)"main", .node_inx = plain, .flags = PART_FLAG_DEFAULT},
-		{.name = (char *)"edge", .node_inx = all}};
+		{.name = (char *)"edge", .node_inx = all, .alternate = (char *)"main"}};
 	partition_info_msg_t msg = {.record_count = 2, .partition_array = list};
 	struct auc_partitions p;
 	struct auc_err err;
@@ -156,6 +156,8 @@ static void test_partitions_seen(void **state)
 	assert_string_equal(p.default_name, "main");
 	assert_true(auc_partitions_ordinary(&p, "main", 4));
 	assert_false(auc_partitions_ordinary(&p, "edge", 4));
+	assert_string_equal(auc_partitions_find(&p, "edge", 4)->alternate, "main");
+	assert_string_equal(auc_partitions_find(&p, "main", 4)->alternate, "");
 	auc_partitions_clear(&p);
 }
 
@@ -289,6 +291,61 @@ static void test_nothing_known(void **state)
 	assert_true(auc_site_put());
 }
 
+static enum auc_diverts way(const char *partition)
+{
+	char sold[AUC_NAME_MAX];
+
+	return auc_site_diverts(partition, strlen(partition), sold);
+}
+
+/* Partitions of which each sends jobs to the next while it is shut: main to gpu to edge, which is
+ * sold; a and b to each other. */
+static void see_alternates(bool main_submits, bool gpu_submits)
+{
+	static const char *const names[] = {"main", "gpu", "edge", "a", "b"};
+	static const char *const next[] = {"gpu", "edge", "", "b", "a"};
+	struct auc_partitions seen = {.n = 5};
+
+	seen.list = calloc(seen.n, sizeof(*seen.list));
+	for (unsigned i = 0; i < seen.n; i++) {
+		strcpy(seen.list[i].name, names[i]);
+		strcpy(seen.list[i].alternate, next[i]);
+		seen.list[i].submits = i == 0 ? main_submits : i == 1 ? gpu_submits : i == 2;
+	}
+	auc_site_set_partitions(&seen);
+}
+
+static void test_alternates(void **state)
+{
+	partition_info_msg_t none = {.record_count = 0};
+	struct auc_rules *rules;
+	struct auc_conf *conf;
+	struct auc_err err;
+
+	(void)state;
+	write_file(good_path, good_conf);
+	begin();
+	see_alternates(true, true);
+	/* Nobody has looked yet. */
+	assert_int_equal(way("main"), AUC_MAY_BE_DIVERTED);
+	assert_int_equal(way("gpu"), AUC_MAY_BE_DIVERTED);
+	assert_int_equal(way("a"), AUC_STAYS);
+	assert_int_equal(way("nowhere"), AUC_STAYS);
+	assert_int_equal(auc_conf_load(good_path, &conf, &err), AUC_OK);
+	assert_int_equal(auc_rules_make(conf, &none, &rules, &err), AUC_OK);
+	auc_conf_free(conf);
+	auc_site_set_rules(rules, auc_site_partitions_changed());
+	assert_int_equal(way("main"), AUC_STAYS);
+	see_alternates(false, true);
+	assert_int_equal(way("main"), AUC_STAYS);
+	see_alternates(false, false);
+	assert_int_equal(way("main"), AUC_DIVERTED);
+	assert_int_equal(way("gpu"), AUC_DIVERTED);
+	see_alternates(true, false);
+	assert_int_equal(way("main"), AUC_STAYS);
+	assert_true(auc_site_put());
+}
+
 /* No partition is named: not known is sold. */
 #ifdef WITHOUT_DEFAULT
 static void test_default(void **state)
@@ -328,6 +385,7 @@ int main(void)
 		cmocka_unit_test(test_partitions),
 		cmocka_unit_test(test_partitions_unreadable),
 		cmocka_unit_test(test_partitions_seen),
+		cmocka_unit_test(test_alternates),
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_fifo),
