@@ -50,7 +50,7 @@ static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
-static char *typed(const char *text, const char *gres);
+static char *typed(const char *text, const char *gres, bool all);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
 static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
 
@@ -194,11 +194,14 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	} else if (q.per_job || (q.tasks_per_gpu && !q.per_node && !q.per_task)) {
 		set_text(&desc->tres_per_node, slice->gres);
 		set_text(&desc->tres_per_job, NULL);
-	} else if (q.per_node && (text = typed(q.per_node, slice->gres))) {
+	} else if (q.per_node && (text = typed(q.per_node, slice->gres, true))) {
 		set_text(&desc->tres_per_node, text);
 		free(text);
 	}
-	if (q.per_task && (text = typed(q.per_task, slice->gres))) {
+	/* All of a node needs no type, and Slurm refuses types in one option beside none in
+	 * another.
+	 */
+	if (q.per_task && (text = typed(q.per_task, slice->gres, desc->shared))) {
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
@@ -755,10 +758,10 @@ static struct gres gres_of(const char *text)
 	return g;
 }
 
-/* TEXT, with the types of GRES ("gres:gpu:a100:8"): where it has none, and written as there;
- * malloc'd.
+/* TEXT, with the types of GRES ("gres:gpu:a100:8"): written as there and, if ALL, where it has
+ * none; malloc'd.
  */
-static char *typed(const char *text, const char *gres)
+static char *typed(const char *text, const char *gres, bool all)
 {
 	struct gres g, sold = {.type = 0};
 	char *made = NULL;
@@ -777,7 +780,7 @@ static char *typed(const char *text, const char *gres)
 			sold = gres_of(next);
 			found = sold.type && sold.name == g.name &&
 				!strncasecmp(sold.at + sold.prefix, p + g.prefix, g.name) &&
-				(!g.type ||
+				((!g.type && all) ||
 				 (sold.type == g.type && !strncasecmp(sold.of, g.of, g.type)));
 			next = sold.rest + strcspn(sold.rest, ",;");
 		}
@@ -810,7 +813,7 @@ static void spell_types(job_desc_msg_t *desc, const char *gres)
 			    strlen(value) >= AUC_NAME_MAX)
 				continue;
 			snprintf(asked, sizeof(asked), "gres:gpu:%s", value);
-			made = typed(asked, gres);
+			made = typed(asked, gres, true);
 			if (!made)
 				return;
 			snprintf(variable, sizeof(variable), "%s%.*s", names[k], 2 * AUC_NAME_MAX,

@@ -169,7 +169,12 @@ ran_where_sold()
 }
 
 @test "a step may name GPUs in another way than its job" {
-	job=$(submit alice --bid=3000 -N1 -n2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null \
-		--wrap 'srun -n1 --gres=gpu:1 true && srun -n1 --gpus=1 true && srun -n2 true')
+	local steps='srun -n1 --gres=gpu:1 true && srun -n1 --gpus=1 true && srun -N1 -n1 --gpus-per-task=1 true && srun true'
+
+	job=$(submit alice --bid=3000 -N1 -n2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null --wrap "$steps")
+	# On whole nodes no type is said in one option and none in another.
+	whole=$(submit alice --bid=3000 -N2 --exclusive --ntasks-per-node=2 --gpus-per-node=2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null \
+		--wrap "${steps/ -n1 --gres/ -N1 -n1 --gres}")
 	ran_as_sold "$job"
+	ran_as_sold "$whole"
 }

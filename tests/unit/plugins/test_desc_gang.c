@@ -340,6 +340,7 @@ static void test_whole_nodes(void **state)
 	/* It stays as it is: Slurm gives it all of its nodes. */
 	assert_int_equal(desc.shared, 0);
 	assert_null(desc.tres_per_node);
+	assert_string_equal(desc.tres_per_task, "gres:gpu:1");
 	assert_string_equal(desc.req_nodes, "n1,n2");
 	assert_int_equal(desc.num_tasks, 4);
 	assert_int_equal(desc.pn_min_memory, 1000);
@@ -847,14 +848,14 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_gpus),
-		cmocka_unit_test(test_whole_nodes),  cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_agreeing),     cmocka_unit_test(test_uneven),
-		cmocka_unit_test(test_alternatives), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_kinds),        cmocka_unit_test(test_types),
-		cmocka_unit_test(test_apply_whole),  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_dependency),   cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_cores),        cmocka_unit_test(test_apply_cores),
+		cmocka_unit_test(test_no_gpus),     cmocka_unit_test(test_whole_nodes),
+		cmocka_unit_test(test_shapes),      cmocka_unit_test(test_agreeing),
+		cmocka_unit_test(test_uneven),      cmocka_unit_test(test_alternatives),
+		cmocka_unit_test(test_refused),     cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
+		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
+		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
+		cmocka_unit_test(test_apply_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
