@@ -136,7 +136,7 @@ bool auc_accounts_bars_qos(const struct auc_accounts *a, uint32_t uid, uint32_t 
 	const struct auc_account_qos *q = qos_called(a, name);
 	bool enforced = slurm_conf.accounting_storage_enforce & AUC_ENFORCE_QOS;
 
-	if (a && a->nqos && name && !q)
+	if (enforced && a && a->nqos && name && !q)
 		snprintf(why, size, "there is no QOS %.64s", name);
 	else if (enforced && q && s && !may_have(s, q) && !is_operator(a, submit_uid))
 		snprintf(why, size, "your association in %.64s may not have QOS %.64s",
