@@ -6,6 +6,13 @@
  * Prints "taken [ID] [MESSAGE]" or "refused: REASON" (exit code 1); libslurm writes what slurmctld
  * says to standard error. A key that was not given is as slurm_init_...() leaves it. Keys that may
  * be repeated: env, spank. TIMES=N as the last key repeats the request.
+ *
+ *   client sweep-submit|sweep-update [KEY=VALUE]...
+ *
+ * The request once for each other key with each value at the edge of its type, and strings that are
+ * empty, long, no UTF-8. A job that was taken is compared with the one of the request as given, and
+ * cancelled. Prints what was taken, and what differs; exit code 0 if an update was taken, or a job
+ * is of other size, time or place than as given (without a bid: if any was taken).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -23,6 +30,7 @@
 typedef slurm_step_id_t job_t;
 #define ID_OF(r)      ((r)->step_id.job_id)
 #define COMPLETE(job) slurm_complete_job(&(job), 0)
+#define LOADED(id)    job_of(id)
 
 static job_t job_of(uint32_t id)
 {
@@ -35,6 +43,7 @@ static job_t job_of(uint32_t id)
 typedef uint32_t job_t;
 #define ID_OF(r)      ((r)->job_id)
 #define COMPLETE(job) slurm_complete_job((job), 0)
+#define LOADED(id)    (id)
 
 static job_t job_of(uint32_t id)
 {
@@ -64,8 +73,11 @@ struct key {
 
 static const struct key job_keys[] = {
 	JOB(account, STRING),
+	JOB(acctg_freq, STRING),
 	JOB(admin_comment, STRING),
 	JOB(alloc_node, STRING),
+	JOB(alloc_resp_port, U16),
+	JOB(alloc_sid, U32),
 	JOB(array_inx, STRING),
 	JOB(batch_features, STRING),
 	JOB(begin_time, TIME),
@@ -73,10 +85,17 @@ static const struct key job_keys[] = {
 	JOB(boards_per_node, U16),
 	JOB(burst_buffer, STRING),
 	JOB(cluster_features, STRING),
+	JOB(clusters, STRING),
 	JOB(comment, STRING),
 	JOB(container, STRING),
 	JOB(contiguous, U16),
 	JOB(core_spec, U16),
+	JOB(cores_per_socket, U16),
+	JOB(cpu_bind, STRING),
+	JOB(cpu_bind_type, U16),
+	JOB(cpu_freq_gov, U32),
+	JOB(cpu_freq_max, U32),
+	JOB(cpu_freq_min, U32),
 	JOB(cpus_per_task, U16),
 	JOB(cpus_per_tres, STRING),
 	JOB(deadline, TIME),
@@ -86,43 +105,62 @@ static const struct key job_keys[] = {
 	JOB(exc_nodes, STRING),
 	JOB(extra, STRING),
 	JOB(features, STRING),
+	JOB(fed_siblings_active, U64),
+	JOB(fed_siblings_viable, U64),
 	JOB(group_id, U32),
 	JOB(het_job_offset, U32),
 	JOB(immediate, U16),
 	JOB(job_id_str, STRING),
 	JOB(kill_on_node_fail, U16),
 	JOB(licenses, STRING),
+	JOB(mail_type, U16),
 	JOB(mail_user, STRING),
 	JOB(max_cpus, U32),
 	JOB(max_nodes, U32),
 	JOB(mcs_label, STRING),
+	JOB(mem_bind, STRING),
+	JOB(mem_bind_type, U16),
 	JOB(mem_per_tres, STRING),
 	JOB(min_cpus, U32),
 	JOB(min_nodes, U32),
 	JOB(name, STRING),
 	JOB(network, STRING),
 	JOB(nice, U32),
+	JOB(ntasks_per_board, U16),
 	JOB(ntasks_per_core, U16),
 	JOB(ntasks_per_node, U16),
+	JOB(ntasks_per_socket, U16),
+	JOB(ntasks_per_tres, U16),
 	JOB(num_tasks, U32),
+	JOB(open_mode, U8),
+	JOB(origin_cluster, STRING),
+	JOB(other_port, U16),
 	JOB(overcommit, U8),
 	JOB(partition, STRING),
 	JOB(plane_size, U16),
 	JOB(pn_min_cpus, U16),
 	JOB(pn_min_memory, U64),
+	JOB(pn_min_tmp_disk, U32),
 	JOB(prefer, STRING),
 	JOB(priority, U32),
 	JOB(profile, U32),
 	JOB(qos, STRING),
 	JOB(reboot, U16),
+	JOB(req_context, STRING),
 	JOB(req_nodes, STRING),
 	JOB(req_switch, U32),
 	JOB(requeue, U16),
 	JOB(reservation, STRING),
+	JOB(resp_host, STRING),
+	JOB(restart_cnt, U16),
 	JOB(script, STRING),
+	JOB(selinux_context, STRING),
 	JOB(shared, U16),
 	JOB(site_factor, U32),
 	JOB(sockets_per_board, U16),
+	JOB(sockets_per_node, U16),
+	JOB(std_err, STRING),
+	JOB(std_in, STRING),
 	JOB(std_out, STRING),
 	JOB(submit_line, STRING),
 	JOB(task_dist, U32),
@@ -143,15 +181,33 @@ static const struct key job_keys[] = {
 	JOB(warn_time, U16),
 	JOB(wckey, STRING),
 	JOB(work_dir, STRING),
+	JOB(x11, U16),
+	JOB(x11_magic_cookie, STRING),
+	JOB(x11_target, STRING),
+	JOB(x11_target_port, U16),
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
 	JOB(job_size_str, STRING),
 	JOB(segment_size, U16),
+	JOB(container_id, STRING),
+	JOB(licenses_tot, STRING),
+	JOB(oom_kill_step, U16),
+	JOB(resv_port_cnt, U16),
+#else
+	JOB(power_flags, U8),
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 	KEY(job_desc_msg_t, "job_id", step_id.job_id, U32),
 	KEY(job_desc_msg_t, "sluid", step_id.sluid, U64),
+	KEY(job_desc_msg_t, "step_id", step_id.step_id, U32),
+	KEY(job_desc_msg_t, "step_het_comp", step_id.step_het_comp, U32),
 #else
 	JOB(job_id, U32),
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+	JOB(alloc_tls_cert, STRING),
+	JOB(container_type, STRING),
+	JOB(mem_update_delay, U16),
+	JOB(mem_update_margin, U16),
 #endif
 };
 
@@ -181,7 +237,14 @@ static int test(int argc, char **argv);
 static int update(int argc, char **argv);
 static int reservation(const char *verb, int argc, char **argv);
 static int on_job(const char *verb, uint32_t number);
+static int sweep(const char *verb, int argc, char **argv);
+static bool swept(const char *verb, const struct key *key, const char *value, int argc,
+		  char **argv);
+static bool differs(uint32_t id, const char *key, const char *value);
+static void print_of(uint32_t id, char *text, size_t size);
 static int answer(int rc);
+
+static char as_given[1024];
 
 int main(int argc, char **argv)
 {
@@ -214,6 +277,8 @@ static int once(const char *verb, int argc, char **argv)
 		return update(argc, argv);
 	if (!strncmp(verb, "reservation-", 12))
 		return reservation(verb + 12, argc, argv);
+	if (!strncmp(verb, "sweep-", 6))
+		return sweep(verb + 6, argc, argv);
 	if (argc == 1)
 		return on_job(verb, (uint32_t)strtoul(argv[0], NULL, 10));
 	fprintf(stderr, "client: %s: no such verb\n", verb);
@@ -404,6 +469,9 @@ static int on_job(const char *verb, uint32_t number)
 		return answer(slurm_resume(job));
 	if (!strcmp(verb, "requeue"))
 		return answer(slurm_requeue(job, 0));
+	/* As slurmctld itself does with a job whose nodes could not be made as it wants them. */
+	if (!strcmp(verb, "requeue-fail"))
+		return answer(slurm_requeue(job, JOB_RECONFIG_FAIL));
 	if (!strcmp(verb, "requeue-hold"))
 		return answer(slurm_requeue(job, JOB_REQUEUE_HOLD));
 	if (!strcmp(verb, "kill"))
@@ -414,6 +482,158 @@ static int on_job(const char *verb, uint32_t number)
 		return answer(COMPLETE(job));
 	fprintf(stderr, "client: %s: no such verb\n", verb);
 	return 2;
+}
+
+/* Keys that say who asks for which job, or whose text is a file or a program. */
+static bool is_left(const char *name)
+{
+	static const char *const left[] = {
+		"script",     "work_dir",        "job_id",       "job_id_str", "user_id",
+		"clusters",   "sluid",           "step_id",      "resp_host",  "alloc_sid",
+		"other_port", "alloc_resp_port", "step_het_comp"};
+
+	for (size_t i = 0; i < COUNT(left); i++)
+		if (!strcmp(left[i], name))
+			return true;
+	return false;
+}
+
+static int sweep(const char *verb, int argc, char **argv)
+{
+	static char longest[65536 + 1];
+	/* 0, 1, the largest, its half, and what Slurm means by none and by all, in each width. */
+	const char *numbers[] = {"0",
+				 "1",
+				 "0x7f",
+				 "0xfd",
+				 "0xfe",
+				 "0xff",
+				 "0x7fff",
+				 "0xfffd",
+				 "0xfffe",
+				 "0xffff",
+				 "0x7fffffff",
+				 "0x80000000",
+				 "0xfffffffd",
+				 "0xfffffffe",
+				 "0xffffffff",
+				 "0x7fffffffffffffff",
+				 "0x8000000000000000",
+				 "0xfffffffffffffffd",
+				 "0xfffffffffffffffe",
+				 "0xffffffffffffffff"};
+	const char *strings[] = {"", ",", "x", "0", "\377\376\200", "a\nb", "%n%s", longest};
+	bool wrong = false;
+	submit_response_msg_t *r = NULL;
+	job_desc_msg_t d;
+
+	memset(longest, 'A', sizeof(longest) - 1);
+	if (!strcmp(verb, "submit")) {
+		job_fields(&d, argc, argv);
+		if (!slurm_submit_batch_job(&d, &r) && r) {
+			print_of(ID_OF(r), as_given, sizeof(as_given));
+			on_job("kill", ID_OF(r));
+		}
+		printf("as given: %s\n", as_given);
+	}
+	for (size_t i = 0; i < COUNT(job_keys); i++) {
+		const struct key *key = &job_keys[i];
+		bool is_given = is_left(key->name);
+		size_t bytes = key->kind == U8    ? 1
+			       : key->kind == U16 ? 2
+			       : key->kind == U32 ? 4
+						  : 8;
+
+		for (int j = 0; j < argc; j++)
+			is_given |= !strncmp(argv[j], key->name, strlen(key->name)) &&
+				    argv[j][strlen(key->name)] == '=';
+		if (is_given)
+			continue;
+		for (size_t j = 0; key->kind == STRING && j < COUNT(strings); j++)
+			wrong |= swept(verb, key, strings[j], argc, argv);
+		for (size_t j = 0; key->kind != STRING && j < COUNT(numbers); j++)
+			if (j < 2 || strlen(numbers[j]) == 2 * bytes + 2)
+				wrong |= swept(verb, key, numbers[j], argc, argv);
+	}
+	return wrong ? 0 : 1;
+}
+
+/* True if the request with KEY=VALUE did what it must not. */
+static bool swept(const char *verb, const struct key *key, const char *value, int argc, char **argv)
+{
+	submit_response_msg_t *r = NULL;
+	job_array_resp_msg_t *each = NULL;
+	job_desc_msg_t d;
+	bool wrong;
+	char number[16];
+	uint32_t id;
+	int rc;
+
+	if (!strcmp(verb, "update")) {
+		slurm_init_job_desc_msg(&d);
+		nvariables = nspank = 0;
+		fields(&d, job_keys, COUNT(job_keys), argc, argv);
+		one_field(&d, key, 1, key->name, strlen(key->name), (char *)value);
+		rc = slurm_update_job2(&d, &each);
+		for (uint32_t i = 0; !rc && each && i < each->job_array_count; i++)
+			rc = (int)each->error_code[i];
+		if (!rc)
+			printf("changed %s=%.20s\n", key->name, value);
+		return !rc;
+	}
+	job_fields(&d, argc, argv);
+	one_field(&d, key, 1, key->name, strlen(key->name), (char *)value);
+	if (slurm_submit_batch_job(&d, &r) || !r)
+		return false;
+	id = ID_OF(r);
+	wrong = differs(id, key->name, value);
+	snprintf(number, sizeof(number), "%u", id);
+	slurm_kill_job2(number, 9, 0, NULL);
+	slurm_free_submit_response_response_msg(r);
+	return wrong;
+}
+
+static bool differs(uint32_t id, const char *key, const char *value)
+{
+	char text[1024];
+
+	print_of(id, text, sizeof(text));
+	if (!strcmp(text, as_given))
+		return false;
+	printf("taken %u %s=%.20s: %s\n", id, key, value, text);
+	return true;
+}
+
+static const char *text_of(const char *s)
+{
+	return s ? s : "";
+}
+
+/* What a job is in size and time. */
+static void print_of(uint32_t id, char *text, size_t size)
+{
+	job_info_msg_t *m = NULL;
+	slurm_job_info_t *j;
+
+	snprintf(text, size, "none");
+	if (slurm_load_job(&m, LOADED(id), 0) || !m)
+		return;
+	j = m->job_array;
+	if (m->record_count)
+		snprintf(text, size,
+			 "n=%u limit=%u min=%u max=%u cpus=%u tasks=%u nodes=%u-%u mem=%lx tres=%s "
+			 "per_node=%s excl=%u requeue=%u features=%s dep=%s lic=%s cont=%u core=%u "
+			 "reboot=%u account=%s qos=%s resv=%s held=%d nice=%u state=%u deadline=%d "
+			 "receipt=%d",
+			 m->record_count, j->time_limit, j->time_min, j->max_cpus, j->num_cpus,
+			 j->num_tasks, j->num_nodes, j->max_nodes, (unsigned long)j->pn_min_memory,
+			 text_of(j->tres_req_str), text_of(j->tres_per_node), j->shared, j->requeue,
+			 text_of(j->features), text_of(j->dependency), text_of(j->licenses),
+			 j->contiguous, j->core_spec, j->reboot, j->account, j->qos,
+			 text_of(j->resv_name), j->priority == 0, j->nice, j->job_state,
+			 j->deadline != 0,
+			 j->admin_comment && strstr(j->admin_comment, "\"auction\""));
+	slurm_free_job_info_msg(m);
 }
 
 static int answer(int rc)

@@ -106,6 +106,19 @@ submit_paid()
 	scancel -u carol
 }
 
+# Slurm lets an owner ask for what it itself does when a node cannot be booted.
+@test "ended by its owner as if its node had not booted: as cancelled" {
+	cc -o "$SANDBOX_DIR/client" "$lib_dir/../attack/client.c" -lslurm
+	job=$(submit_paid --bid=deadline:100,10 $(small_bid 1 6 | cut -d' ' -f2-))
+	wait_until 60 receipt_state_is "$job" running
+	run as alice "$SANDBOX_DIR/client" requeue-fail "$job"
+	wait_until 90 job_is "$job" BOOT_FAIL
+	wait_until 60 settled "$job"
+	[ "$(database_receipt "$job" .why)" = cancelled ]
+	[ "$(database_receipt "$job" .payment)" != 0.000000 ]
+	scancel -u carol
+}
+
 @test "ended with a code for which the site has jobs requeued, or held: it has failed, and pays" {
 	for code in 17 18; do
 		job=$(submit carol $(small_bid 100 30) -o /dev/null --wrap 'sleep 400')

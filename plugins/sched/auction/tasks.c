@@ -452,12 +452,14 @@ static const char *why_state(const slurm_job_info_t *info)
 	case JOB_COMPLETE:
 		return AUC_WHY_COMPLETED;
 	case JOB_CANCELLED:
+	/* Not of its node: no bid has features for which slurmctld would set nodes up. Its owner
+	 * may ask for it (slurm_requeue() with JOB_RECONFIG_FAIL). */
+	case JOB_BOOT_FAIL:
 		return AUC_WHY_CANCELLED;
 	case JOB_TIMEOUT:
 	case JOB_DEADLINE:
 		return AUC_WHY_TIMEOUT;
 	case JOB_NODE_FAIL:
-	case JOB_BOOT_FAIL:
 		return AUC_WHY_NODE_FAIL;
 	case JOB_PREEMPTED:
 		return AUC_WHY_PREEMPTED;

@@ -757,7 +757,8 @@ static void test_causes(void **state)
 	assert_string_equal(cause(JOB_TIMEOUT, FAIL_TIMEOUT), "timeout");
 	assert_string_equal(cause(JOB_CANCELLED, WAIT_NO_REASON), "cancelled");
 	assert_string_equal(cause(JOB_NODE_FAIL, FAIL_DOWN_NODE), "node_fail");
-	assert_string_equal(cause(JOB_BOOT_FAIL, WAIT_NO_REASON), "node_fail");
+	/* Its owner can bring that about. */
+	assert_string_equal(cause(JOB_BOOT_FAIL, FAIL_LAUNCH), "cancelled");
 	assert_string_equal(cause(JOB_PREEMPTED, WAIT_NO_REASON), "preempted");
 	/* Taken out of slurm.conf, or of the accounting, under it. */
 	assert_string_equal(cause(JOB_FAILED, FAIL_DOWN_PARTITION), "partition_down");
