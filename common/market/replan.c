@@ -314,17 +314,19 @@ static enum auc_code add_run(struct search *s, const struct auc_run *run, auc_sl
 						       has_room(s, h->server, h->workers, h->ps,
 								from, to)
 					     : h->server != s->server;
+			const char *group = auc_market_server_group(s->m, h->server);
 			bool done = true;
 
 			if (stays && !moves)
 				done = give(s, h->server, h->workers, h->ps);
 			else if (!stays && moves)
 				done = place(s, h, from, to);
+			/* One that has left the auction is of no partition. */
 			if (!done)
 				return auc_err_set(err, AUC_EFULL,
-						   "no other node of partition %s has room for "
-						   "what %s was to give",
-						   auc_market_server_group(s->m, h->server),
+						   "no other node%s%s has room for what %s was to "
+						   "give",
+						   *group ? " of partition " : "", group,
 						   auc_market_server_name(s->m, h->server));
 		}
 	return finish_run(s, from, to, made, err);
