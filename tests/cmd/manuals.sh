@@ -15,6 +15,15 @@ installed=$(sed -n '/^dist_doc_DATA/,/[^\\]$/p' "$top/doc/Makefile.am" | tr -d '
 for f in "$top"/doc/*.md "$top"/doc/*.svg; do
 	grep -qx "${f##*/}" <<< "${installed// /$'\n'}" || fail "${f##*/} is not installed"
 done
+schemas=$(sed -n '/^dist_schemas_DATA/,/[^\\]$/p' "$top/doc/Makefile.am" | tr -d '\\\t')
+for f in "$top"/doc/schemas/*.json; do
+	grep -qx "schemas/${f##*/}" <<< "${schemas// /$'\n'}" || fail "schemas/${f##*/} is not installed"
+done
+grep -qx 'usr/share/doc/slurm-auction/schemas' "$top"/debian/slurm-auction.install && grep -qx '%{_docdir}/%{name}/schemas' "$top"/contrib/rpm/*.spec ||
+	fail "schemas are in no package"
+for page in sprice sbid sauction auctionsim; do
+	grep -qx '\.I schemas/.*' "$top/doc/man/$page.1" || fail "$page.1 does not say what its JSON is valid by"
+done
 [ "$(grep -c '\.md' <<< "$installed")" -ge 10 ] || fail "hardly any document is installed: $installed"
 for page in "$top"/doc/man/*.[158]; do
 	# Roff's hyphens and marks are no part of a name.
