@@ -112,7 +112,7 @@ static enum auc_code read_gang(const struct auc_conf *conf, const char *value, s
 const struct auc_bid_key auc_bid_keys[] = {
 	[KEY_BID] = {"bid", "SLURM_AUCTION_BID", "UTILITY",
 		     "bid for training time: what the result is worth, in credits; e.g. 300, "
-		     "sigmoid:300,0.5/h, deadline:300,4h"},
+		     "deadline:300,4h, sigmoid:300,2/h,4h"},
 	[KEY_EPOCHS] = {"epochs", "SLURM_AUCTION_EPOCHS", "N", "passes over the whole data set"},
 	[KEY_CHUNKS] = {"chunks", "SLURM_AUCTION_CHUNKS", "N",
 			"chunks of the data set, and so workers at most"},
@@ -512,7 +512,7 @@ static enum auc_code check_value(const struct auc_conf *conf, const struct words
 		return auc_err_set(
 			err, AUC_EINVAL,
 			"--bid: not given, expected what the job is worth, such as 300 or "
-			"sigmoid:300,0.5/h");
+			"deadline:300,4h");
 	if (bid->max_price < 0 || !conf || posts(conf))
 		return AUC_OK;
 	if (words->value[KEY_BID])

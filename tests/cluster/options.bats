@@ -143,7 +143,7 @@ name its form: sigmoid:, linear:, inverse:, deadline: or table:" sbatch --bid=1,
 }
 
 @test "what is no whole bid is refused too" {
-	refused "sbatch: error: auction: --bid: not given, expected what the job is worth, such as 300 or sigmoid:300,0.5/h" \
+	refused "sbatch: error: auction: --bid: not given, expected what the job is worth, such as 300 or deadline:300,4h" \
 		sbatch --epochs=3 --model=small --wrap true
 	refused "sbatch: error: auction: --worker-time: not given, expected the time of one mini-batch on at least one of v100, t4, \
 or a --model that has it" sbatch --bid=5 --epochs=2 --wrap true

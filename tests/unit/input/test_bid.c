@@ -305,10 +305,10 @@ static void test_bad(void **state)
 		"sigmoid:, linear:, inverse:, deadline: or table:");
 	refused("", AUC_EINVAL,
 		"--bid: not given, expected what the job is worth, such as 300 or "
-		"sigmoid:300,0.5/h");
+		"deadline:300,4h");
 	refused("epochs=3", AUC_EINVAL,
 		"--bid: not given, expected what the job is worth, such as 300 or "
-		"sigmoid:300,0.5/h");
+		"deadline:300,4h");
 	refused("3 epochs=2", AUC_EINVAL,
 		"--worker-time: not given, expected the time of one mini-batch on at least one of "
 		"v100, t4, or a --model that has it");
