@@ -8,6 +8,7 @@ struct auc_why {
 	const char *word;
 	bool refunds; /* all that was paid is paid back, whether it had begun or not: it is not its
 			 owner's doing, nor can its owner bring it about */
+	const char *says; /* what happened, for its owner to read; "": that needs no words */
 };
 
 extern const struct auc_why auc_whys[];
@@ -15,6 +16,8 @@ extern const unsigned auc_nwhys;
 
 /* False for a word that there is not. */
 bool auc_why_refunds(const char *word);
+/* What WORD says to the owner of the job; "" for a word that there is not, too. */
+const char *auc_why_says(const char *word);
 
 #define AUC_WHY_COMPLETED      "completed"
 #define AUC_WHY_FAILED         "failed"

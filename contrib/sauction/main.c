@@ -31,8 +31,10 @@ enum {
 	OPT_FOCUS,
 	OPT_SINCE,
 	OPT_UNTIL,
+	OPT_USAGE,
 };
 
+#define USAGE "Usage: sauction [OPTIONS] COMMAND\n"
 #define TABLE "format,noheader,parsable,json,csv"
 
 static const struct command {
@@ -66,6 +68,7 @@ static const struct option options[] = {
 	{"since", required_argument, NULL, OPT_SINCE},
 	{"until", required_argument, NULL, OPT_UNTIL},
 	{"version", no_argument, NULL, 'V'},
+	{"usage", no_argument, NULL, OPT_USAGE},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},
 };
@@ -205,8 +208,11 @@ static int take_option(struct sauction *s, int c)
 	case 'V':
 		printf("slurm-auction %s\n", PACKAGE_VERSION);
 		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+	case OPT_USAGE:
 	case 'h':
-		help();
+		fputs(USAGE, stdout);
+		if (c == 'h')
+			help();
 		return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 	default:
 		fprintf(stderr, "Try \"sauction --help\" for more information\n");
@@ -217,8 +223,7 @@ static int take_option(struct sauction *s, int c)
 
 static void help(void)
 {
-	fputs("Usage: sauction [OPTIONS] COMMAND\n"
-	      "The auction for its administrators.\n"
+	fputs("The auction for its administrators.\n"
 	      "\n"
 	      "  grant ACCOUNT|user:NAME AMOUNT    gives credits to a Slurm account or a user\n"
 	      "  correct ACCOUNT|user:NAME AMOUNT  takes credits back\n"
@@ -231,7 +236,8 @@ static void help(void)
 	      "  spool check|dump|export           verifies the spool; prints its records\n"
 	      "  spool import                      makes a spool of exported records\n"
 	      "\n"
-	      "  -o, --format=LIST    columns, by name, separated by commas\n"
+	      "  -o, --format=LIST    columns, by name, separated by commas;\n"
+	      "                       NAME%WIDTH: that wide, as sacct takes it\n"
 	      "  -n, --noheader       no line of headings\n"
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --csv            columns separated by ','\n"
@@ -246,6 +252,7 @@ static void help(void)
 	      "      --spool=DIR      the spool's directory (default: SAUCTION_SPOOL, else what\n"
 	      "                       Slurm and auction.conf say)\n"
 	      "  -V, --version\n"
+	      "      --usage          one line of this\n"
 	      "  -h, --help\n",
 	      stdout);
 }

@@ -10,10 +10,18 @@
 #include <libsmartcols.h>
 
 #include "sauction/rows.h"
+#include "sauction/width.h"
 
-static int choose(const struct rows *r, const char *format, unsigned *columns, unsigned *n);
-static int print_table(const struct rows *r, const struct rows_options *s, const unsigned *columns,
-		       unsigned n);
+/* What is printed of a row: columns by index, and how wide (sauction/width.h). */
+struct chosen {
+	unsigned n, columns[COLUMNS_MAX];
+	int widths[COLUMNS_MAX];
+};
+
+static int choose(const struct rows *r, const char *format, struct chosen *chosen);
+static int choose_word(const struct rows *r, char *word, struct chosen *chosen);
+static int print_table(const struct rows *r, const struct rows_options *s,
+		       const struct chosen *chosen);
 static void print_line(char *const *cells, const unsigned *columns, unsigned n, char between);
 static void print_json(const struct rows *r, const unsigned *columns, unsigned n);
 
@@ -45,21 +53,22 @@ bool rows_add(struct rows *r, ...)
 
 int rows_print(struct rows *r, const struct rows_options *s)
 {
-	unsigned columns[COLUMNS_MAX], n = 0;
-	int code = choose(r, s->format, columns, &n);
+	struct chosen chosen = {0};
+	int code = choose(r, s->format, &chosen);
 	char between = s->csv ? ',' : '|';
 
 	if (code) {
 		/* said */
 	} else if (s->json) {
-		print_json(r, columns, n);
+		print_json(r, chosen.columns, chosen.n);
 	} else if (s->parsable || s->csv) {
 		if (!s->noheader)
-			print_line((char *const *)r->columns, columns, n, between);
+			print_line((char *const *)r->columns, chosen.columns, chosen.n, between);
 		for (unsigned i = 0; i < r->nrows; i++)
-			print_line(r->cells + (size_t)i * r->ncolumns, columns, n, between);
+			print_line(r->cells + (size_t)i * r->ncolumns, chosen.columns, chosen.n,
+				   between);
 	} else {
-		code = print_table(r, s, columns, n);
+		code = print_table(r, s, &chosen);
 	}
 	rows_free(r);
 	return code;
@@ -74,34 +83,43 @@ void rows_free(struct rows *r)
 	r->nrows = r->alloc = 0;
 }
 
-/* The columns of FORMAT, by index; NULL: all. */
-static int choose(const struct rows *r, const char *format, unsigned *columns, unsigned *n)
+/* The columns of FORMAT; NULL: all. */
+static int choose(const struct rows *r, const char *format, struct chosen *chosen)
 {
-	const char *p = format;
+	char *list = strdup(format ? format : ""), *save = NULL;
+	int code = list ? EXIT_SUCCESS : fail("out of memory");
 
-	while (!format && *n < r->ncolumns) {
-		columns[*n] = *n;
-		(*n)++;
+	for (unsigned i = 0; !format && i < r->ncolumns; i++)
+		chosen->columns[chosen->n++] = i;
+	for (char *word = list ? strtok_r(list, ",", &save) : NULL; word && !code;
+	     word = strtok_r(NULL, ",", &save))
+		code = choose_word(r, word, chosen);
+	free(list);
+	if (!code && !chosen->n)
+		code = fail("--format: expected names of columns, separated by commas");
+	return code;
+}
+
+static int choose_word(const struct rows *r, char *word, struct chosen *chosen)
+{
+	char names[512] = "";
+	unsigned c = 0;
+	int width;
+
+	if (!width_take(word, &width))
+		return fail("--format: '%s', expected a width from 1 to %d behind the '%%'", word,
+			    WIDTH_MAX);
+	while (c < r->ncolumns && strcmp(word, r->columns[c]) != 0)
+		c++;
+	if (c == r->ncolumns || chosen->n == COLUMNS_MAX) {
+		for (c = 0; c < r->ncolumns; c++)
+			snprintf(names + strlen(names), sizeof(names) - strlen(names), " %s",
+				 r->columns[c]);
+		return fail("--format: '%s' is no column here:%s", word, names);
 	}
-	while (p && *p) {
-		size_t len = strcspn(p, ",");
-		unsigned c = 0;
-
-		while (c < r->ncolumns &&
-		       (strlen(r->columns[c]) != len || strncmp(p, r->columns[c], len)))
-			c++;
-		if (c == r->ncolumns || *n == COLUMNS_MAX) {
-			char names[512] = "";
-
-			for (c = 0; c < r->ncolumns; c++)
-				snprintf(names + strlen(names), sizeof(names) - strlen(names),
-					 " %s", r->columns[c]);
-			return fail("--format: '%.*s' is no column here:%s", (int)len, p, names);
-		}
-		columns[(*n)++] = c;
-		p += len + (p[len] == ',');
-	}
-	return *n ? 0 : fail("--format: expected names of columns, separated by commas");
+	chosen->widths[chosen->n] = width;
+	chosen->columns[chosen->n++] = c;
+	return EXIT_SUCCESS;
 }
 
 /* With commas: what has one, a quote or a line's end in it is quoted. */
@@ -129,25 +147,32 @@ static void print_line(char *const *cells, const unsigned *columns, unsigned n, 
 	putchar('\n');
 }
 
-static int print_table(const struct rows *r, const struct rows_options *s, const unsigned *columns,
-		       unsigned n)
+static int print_table(const struct rows *r, const struct rows_options *s,
+		       const struct chosen *chosen)
 {
 	struct libscols_table *t = scols_new_table();
 	bool good = t;
+	char *text;
 
-	for (unsigned i = 0; good && i < n; i++)
-		good = scols_table_new_column(t, r->columns[columns[i]], 0, 0);
+	for (unsigned i = 0; good && i < chosen->n; i++) {
+		text = width_fit(r->columns[chosen->columns[i]], chosen->widths[i]);
+		good = text && scols_table_new_column(t, text, 0, 0);
+		free(text);
+	}
 	for (unsigned k = 0; good && k < r->nrows; k++) {
 		struct libscols_line *line = scols_table_new_line(t, NULL);
 
-		for (unsigned i = 0; (good = good && line) && i < n; i++)
-			good = !scols_line_set_data(line, i,
-						    r->cells[(size_t)k * r->ncolumns + columns[i]]);
+		for (unsigned i = 0; (good = good && line) && i < chosen->n; i++) {
+			text = width_fit(r->cells[(size_t)k * r->ncolumns + chosen->columns[i]],
+					 chosen->widths[i]);
+			good = text && !scols_line_set_data(line, i, text);
+			free(text);
+		}
 	}
 	scols_table_enable_noheadings(t, s->noheader);
 	/* Of an empty table libsmartcols prints nothing. */
 	if (good && !r->nrows && !s->noheader)
-		print_line((char *const *)r->columns, columns, n, ' ');
+		print_line((char *const *)r->columns, chosen->columns, chosen->n, ' ');
 	else if (good)
 		good = !scols_print_table(t);
 	scols_unref_table(t);

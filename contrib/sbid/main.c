@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "input/bid.h"
 #include "ledger/receipt.h"
+#include "ledger/why.h"
 #include "sauction/ask.h"
 #include "sauction/given.h"
 #include "sauction/rows.h"
@@ -35,9 +36,10 @@
 #define LETTERS  "A:o:nPVh"
 /* What sacct puts between fields: the name of a job, which may be anything, is the last. */
 #define SEPARATOR "\x1f"
+#define USAGE     "Usage: sbid [OPTIONS] [COMMAND]\n"
 #define TABLE     "format,noheader,parsable,json"
 
-enum { OPT_JSON = 256, OPT_SINCE };
+enum { OPT_JSON = 256, OPT_SINCE, OPT_USAGE };
 
 struct sbid {
 	struct rows_options table;
@@ -69,6 +71,8 @@ static bool add_held(struct rows *r, const char *user);
 static bool take_held(const char *id, struct job *job, char **text);
 static void show_receipt(const struct sbid *s, const struct job *job);
 static void plan_times(const struct auc_receipt *r, char start[32], char stop[32]);
+static void show_why(const char *why);
+static void show_stood(const char *why);
 static void show_waiting(const struct job *job);
 static void time_of(double when, char *text, size_t size);
 static void show_plan(const struct auc_receipt *r);
@@ -94,15 +98,11 @@ static const struct {
 };
 
 static const struct option options[] = {
-	{"account", required_argument, NULL, 'A'},
-	{"format", required_argument, NULL, 'o'},
-	{"noheader", no_argument, NULL, 'n'},
-	{"parsable", no_argument, NULL, 'P'},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"since", required_argument, NULL, OPT_SINCE},
-	{"version", no_argument, NULL, 'V'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
+	{"account", required_argument, NULL, 'A'}, {"format", required_argument, NULL, 'o'},
+	{"noheader", no_argument, NULL, 'n'},      {"parsable", no_argument, NULL, 'P'},
+	{"json", no_argument, NULL, OPT_JSON},     {"since", required_argument, NULL, OPT_SINCE},
+	{"version", no_argument, NULL, 'V'},       {"usage", no_argument, NULL, OPT_USAGE},
+	{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
 
 int main(int argc, char **argv)
@@ -171,8 +171,11 @@ static int options_parse(struct sbid *s, int argc, char **argv, const char *lett
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
 			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
+		case OPT_USAGE:
 		case 'h':
-			help();
+			fputs(USAGE, stdout);
+			if (c == 'h')
+				help();
 			return auc_output_end(&err) == AUC_OK ? EXIT_SUCCESS : fail("%s", err.text);
 		default:
 			fprintf(stderr, "Try \"sbid --help\" for more information\n");
@@ -184,8 +187,7 @@ static int options_parse(struct sbid *s, int argc, char **argv, const char *lett
 
 static void help(void)
 {
-	fputs("Usage: sbid [OPTIONS] [COMMAND]\n"
-	      "What you have bid, bought, paid and got back.\n"
+	fputs("What you have bid, bought, paid and got back.\n"
 	      "\n"
 	      "  list                    your jobs of the auction (the default)\n"
 	      "  show JOB                one of them: plan, payment, what happened\n"
@@ -199,13 +201,15 @@ static void help(void)
 	      "                          'sbid profile --help' says more\n"
 	      "\n"
 	      "  -A, --account=NAME   balance: of a job for that account\n"
-	      "  -o, --format=LIST    columns, by name, separated by commas\n"
+	      "  -o, --format=LIST    columns, by name, separated by commas;\n"
+	      "                       NAME%WIDTH: that wide, as sacct takes it\n"
 	      "  -n, --noheader       no line of headings\n"
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --json           the same as JSON\n"
 	      "      --since=TIME     list: of jobs from then on, as sacct takes it\n"
 	      "                       (now-30days)\n"
 	      "  -V, --version\n"
+	      "      --usage          one line of this\n"
 	      "  -h, --help\n",
 	      stdout);
 }
@@ -517,6 +521,7 @@ static void show_receipt(const struct sbid *s, const struct job *job)
 	}
 	printf("job %s (%s): %s\n", job->id, job->name, job->state);
 	printf("sale %s: %s%s%s\n", r->sale, r->state, *r->why ? ", " : "", r->why);
+	show_why(r->why);
 	printf("pays %s%s%s\n", auc_money_str(r->payment, paid), r->refund ? ", got back " : "",
 	       r->refund ? auc_money_str(r->refund, back) : "");
 	if (r->planned > 0)
@@ -526,6 +531,21 @@ static void show_receipt(const struct sbid *s, const struct job *job)
 		printf("a block: jobs with --reservation=auction_block_%s run in it\n", job->id);
 	if (strcmp(r->state, "settled"))
 		printf("sbid cancel %s gives it up\n", job->id);
+}
+
+/* In words, where one word is not enough. */
+static void show_why(const char *why)
+{
+	const char *says = auc_why_says(why);
+
+	if (*says)
+		printf("%s\n", says);
+}
+
+static void show_stood(const char *why)
+{
+	printf("the bid stood and was not sold: %s; paid nothing\n", why);
+	show_why(why);
 }
 
 static void show_waiting(const struct job *job)
@@ -542,7 +562,7 @@ static void show_waiting(const struct job *job)
 		       "sbid cancel %.*s withdraws them\n",
 		       (int)strcspn(job->id, "_"), job->id);
 	else if (*job->r.why)
-		printf("the bid stood and was not sold: %s; paid nothing\n", job->r.why);
+		show_stood(job->r.why);
 	else
 		printf("the bid stands until %s and has bought nothing yet\n"
 		       "sbid cancel %s withdraws it\n",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/num.h"
 #include "sauction/rows.h"
 #include "sbid/profile.h"
@@ -22,6 +23,8 @@
 #define WORDS_MAX    256
 #define SAMPLES_MAX  1000000
 #define GRACE        10.0 /* seconds from the signal to end until the one that ends */
+#define WAIT_TIMES   10   /* times its seconds, that a first line is waited for */
+#define LOOK_MS      200  /* how often it is looked whether it has ended, or is to */
 #define SECONDS_MAX  86400.0
 #define BATCHES_MAX  1e12
 #define HIGHER_WHOLE 1.1 /* of one run as a whole: how far another one may be off */
@@ -39,20 +42,26 @@ struct trial {
 /* What one trial came to. */
 struct found {
 	struct profile_times times;
-	double whole; /* seconds of all of it, if it ended by itself; else -1 */
+	double whole;   /* seconds of all of it, if it ended by itself; else -1 */
+	char wrong[64]; /* the first line whose time is none; "": there is none */
 };
 
 static int help(void);
 static int read_options(struct trial *t, int argc, char **argv);
 static int split_types(struct trial *t, char *text);
+static void heed_signals(void);
+static void stop(int signal);
 static int try_type(const struct trial *t, const char *type, struct found *f);
 static pid_t start(const struct trial *t, const char *type, int *out);
 static void listen_to(const struct trial *t, int out, pid_t pid, struct found *f);
+static bool has_ended(pid_t pid);
 static void take_line(struct found *f, const char *line, double now, double *last);
 static int tell(const struct trial *t, const char *const *names, const struct found *found,
 		unsigned n, bool json);
 static void add_part(char *text, size_t size, const char *type, double seconds);
 static int compare(const void *a, const void *b);
+
+static volatile sig_atomic_t stopped; /* by the user */
 
 int profile_command(bool json, int argc, char **argv)
 {
@@ -66,6 +75,7 @@ int profile_command(bool json, int argc, char **argv)
 	if (argc && !strcmp(argv[0], "--help"))
 		return help();
 	code = read_options(&t, argc, argv);
+	heed_signals();
 	for (; code == EXIT_SUCCESS && n < (t.ntypes ? t.ntypes : 1); n++) {
 		names[n] = t.ntypes ? t.types[n] : here[0];
 		code = try_type(&t, t.ntypes ? t.types[n] : NULL, &found[n]);
@@ -79,15 +89,23 @@ int profile_command(bool json, int argc, char **argv)
 
 bool profile_line(const char *line, double *seconds)
 {
-	size_t len = strlen(PROFILE_WORD);
+	static const char blanks[] = " \t\r";
+	size_t len = strlen(PROFILE_WORD), end;
+	char number[AUC_NUMBER_LEN];
 	struct auc_err err;
 
 	*seconds = -1;
-	if (strncmp(line, PROFILE_WORD, len) != 0 || (line[len] && line[len] != ' '))
+	if (strncmp(line, PROFILE_WORD, len) != 0 || (line[len] && !strchr(blanks, line[len])))
 		return false;
-	line += len + strspn(line + len, " ");
-	if (*line && auc_parse_number(line, 0, SECONDS_MAX, seconds, PROFILE_WORD, &err) != AUC_OK)
-		*seconds = -1;
+	line += len + strspn(line + len, blanks);
+	for (end = strlen(line); end && strchr(blanks, line[end - 1]); end--)
+		;
+	if (!end)
+		return true;
+	snprintf(number, sizeof(number), "%.*s", (int)end, line);
+	if (end >= sizeof(number) ||
+	    auc_parse_number(number, 0, SECONDS_MAX, seconds, PROFILE_WORD, &err) != AUC_OK)
+		*seconds = NAN;
 	return true;
 }
 
@@ -184,6 +202,23 @@ static int split_types(struct trial *t, char *text)
 	return EXIT_SUCCESS;
 }
 
+/* The trial is not in the terminal's process group: what ends this program is passed on to it. */
+static void heed_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction act = {.sa_handler = stop}, was;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (!sigaction(signals[i], NULL, &was) && was.sa_handler != SIG_IGN)
+			sigaction(signals[i], &act, NULL);
+}
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
 static int try_type(const struct trial *t, const char *type, struct found *f)
 {
 	int out, status;
@@ -197,6 +232,12 @@ static int try_type(const struct trial *t, const char *type, struct found *f)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return fail("profile: %s", strerror(errno));
+	if (stopped)
+		return fail("profile: stopped, and the trial was ended");
+	if (*f->wrong)
+		return fail("profile: '%s', expected seconds from 0 to %.0f behind '%s', or "
+			    "nothing",
+			    f->wrong, SECONDS_MAX, PROFILE_WORD);
 	if (f->whole >= 0 && (!WIFEXITED(status) || WEXITSTATUS(status))) {
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 			return fail("profile: %s was not found",
@@ -248,10 +289,12 @@ static pid_t start(const struct trial *t, const char *type, int *out)
 	_exit(127);
 }
 
-/* Until it ends, or has had its time; it is ended then. */
+/* Until it ends, or has had its time; it is ended then. What it leaves behind may hold its output
+ * for ever. */
 static void listen_to(const struct trial *t, int out, pid_t pid, struct found *f)
 {
-	double began = auc_clock(CLOCK_MONOTONIC), first = -1, last = -1, now, until = INFINITY;
+	double began = auc_clock(CLOCK_MONOTONIC), first = -1, last = -1, now;
+	double until = began + WAIT_TIMES * t->seconds;
 	char line[512], bytes[4096];
 	struct pollfd fd = {.fd = out, .events = POLLIN};
 	size_t len = 0;
@@ -260,12 +303,15 @@ static void listen_to(const struct trial *t, int out, pid_t pid, struct found *f
 
 	for (;;) {
 		now = auc_clock(CLOCK_MONOTONIC);
-		if (now >= until) {
+		if (now >= until || (stopped && !ended)) {
 			kill(-pid, ended ? SIGKILL : SIGTERM);
 			until = now + GRACE;
 			ended = true;
 		}
-		if (poll(&fd, 1, isinf(until) ? -1 : (int)(1000 * fmax(0, until - now)) + 1) < 0 &&
+		if (ended && has_ended(pid))
+			break;
+		fd.revents = 0;
+		if (poll(&fd, 1, (int)(fmin(LOOK_MS, 1000 * (until - now))) + 1) < 0 &&
 		    errno != EINTR)
 			break;
 		if (!(fd.revents & (POLLIN | POLLHUP | POLLERR)))
@@ -274,7 +320,7 @@ static void listen_to(const struct trial *t, int out, pid_t pid, struct found *f
 		if (got <= 0)
 			break;
 		now = auc_clock(CLOCK_MONOTONIC);
-		if (first < 0) {
+		if (first < 0 && !ended) {
 			first = now;
 			until = now + t->seconds;
 		}
@@ -294,6 +340,14 @@ static void listen_to(const struct trial *t, int out, pid_t pid, struct found *f
 		f->whole = auc_clock(CLOCK_MONOTONIC) - began;
 }
 
+/* It is still to be waited for. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == pid;
+}
+
 /* LINE came at NOW; *LAST: the time of the line of the protocol before, -1: none. */
 static void take_line(struct found *f, const char *line, double now, double *last)
 {
@@ -303,6 +357,11 @@ static void take_line(struct found *f, const char *line, double now, double *las
 
 	if (!profile_line(line, &seconds)) {
 		fprintf(stderr, "%s\n", line);
+		return;
+	}
+	if (isnan(seconds)) {
+		if (!*f->wrong)
+			snprintf(f->wrong, sizeof(f->wrong), "%.63s", line);
 		return;
 	}
 	if (seconds < 0 && *last >= 0)
@@ -334,6 +393,11 @@ static int tell(const struct trial *t, const char *const *names, const struct fo
 		const char *name = *names[i] ? names[i] : "here";
 
 		if (profile_sum_up(&found[i].times, &r)) {
+			if (!(r.mean > 0))
+				return fail("profile: %s: its mini-batches took 0 s; expected a "
+					    "line '%s' as soon as each is done: is its output "
+					    "buffered?",
+					    name, PROFILE_WORD);
 			if (json)
 				printf("%s{\"type\":\"%s\",\"minibatches\":%zu,\"seconds\":%.6g,"
 				       "\"low\":%.6g,\"high\":%.6g,\"p50\":%.6g,\"p95\":%.6g}",

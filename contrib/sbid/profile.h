@@ -30,7 +30,8 @@ struct profile_range {
 	double p50, p95;
 };
 
-/* LINE, without its end: true if it is of the protocol; *SECONDS is what it says, or -1. */
+/* LINE, without its end: true if it is of the protocol; *SECONDS is what it says, -1 if it
+ * says none, NAN if what it says is none. */
 bool profile_line(const char *line, double *seconds);
 /* False: T has none that count, which takes two and more. */
 bool profile_sum_up(const struct profile_times *t, struct profile_range *r);

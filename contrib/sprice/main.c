@@ -46,10 +46,12 @@ enum {
 	OPT_BOARD,
 	OPT_HISTORY,
 	OPT_BID,
+	OPT_USAGE,
 	OPT_HELP
 };
 
 /* Names of options. */
+#define USAGE "Usage: sprice [OPTIONS]\n"
 #define TABLE "format,noheader,parsable,file,watch,"
 #define VIEWS "nodes,times,board,sales,totals,classes,learning"
 
@@ -84,6 +86,7 @@ static const struct option options[] = {
 	{"metrics", no_argument, NULL, OPT_METRICS},
 	{"spool", required_argument, NULL, OPT_SPOOL},
 	{"version", no_argument, NULL, 'V'},
+	{"usage", no_argument, NULL, OPT_USAGE},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0},
 };
@@ -184,8 +187,11 @@ static int options_parse(struct options *o, int argc, char **argv)
 		case 'V':
 			printf("slurm-auction %s\n", PACKAGE_VERSION);
 			return written();
+		case OPT_USAGE:
 		case OPT_HELP:
-			help();
+			fputs(USAGE, stdout);
+			if (c == OPT_HELP)
+				help();
 			return written();
 		case OPT_WATCH:
 			o->watch = 10;
@@ -322,8 +328,7 @@ static int take_history(struct options *o, const char *period)
 
 static void help(void)
 {
-	fputs("Usage: sprice [OPTIONS]\n"
-	      "Shows the auction: prices by partition and kind of GPU, or by time or node; what "
+	fputs("Shows the auction: prices by partition and kind of GPU, or by time or node; what "
 	      "is\n"
 	      "sold; totals.\n"
 	      "\n"
@@ -342,7 +347,8 @@ static void help(void)
 	      "  -l, --learning       what prices were fitted to, what was chosen and why\n"
 	      "  -s, --sales          live sales and liens instead of prices\n"
 	      "  -t, --totals         counts and money since the auction began\n"
-	      "  -o, --format=LIST    columns, by name, separated by commas\n"
+	      "  -o, --format=LIST    columns, by name, separated by commas;\n"
+	      "                       NAME%WIDTH: that wide, as sacct takes it\n"
 	      "  -n, --noheader       no line of headings\n"
 	      "  -P, --parsable       columns separated by '|'\n"
 	      "      --json           the whole status as JSON\n"
@@ -354,6 +360,7 @@ static void help(void)
 	      "                       or what slurmctld tells all users)\n"
 	      "      --spool=DIR      verifies a spool directory and prints all its records\n"
 	      "  -V, --version\n"
+	      "      --usage          one line of this\n"
 	      "      --help\n"
 	      "\n"
 	      "Columns of prices:\n",

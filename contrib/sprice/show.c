@@ -17,6 +17,7 @@
 #include "auction/summary.h"
 #include "base/json.h"
 #include "sprice/columns.h"
+#include "sauction/width.h"
 #include "sprice/filter.h"
 #include "sprice/history.h"
 #include "sprice/picture.h"
@@ -27,6 +28,7 @@
 /* Where the rows of a view go. */
 struct table {
 	const struct field *fields[FIELDS_MAX];
+	int widths[FIELDS_MAX]; /* sauction/width.h */
 	unsigned n;
 	struct libscols_table *scols; /* NULL: parsable */
 	bool open;                    /* it has all its columns */
@@ -38,6 +40,7 @@ static int show_rows(const struct show *s, struct json_object *status, struct ro
 		     int (*add)(struct table *t, struct json_object *status, struct row *row));
 static int table_open(struct table *t, const struct show *s, const struct field *fields,
 		      const char *preset);
+static int table_field(struct table *t, const struct field *fields, char *name);
 static void print_headings(const struct table *t, char between);
 static int table_row(struct table *t, const struct row *row);
 static int show_summary(const struct show *s, struct json_object *status, struct row *row);
@@ -269,22 +272,16 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 		      const char *preset)
 {
 	char *list = strdup(s->format ? s->format : preset), *save = NULL;
-	const struct field *f;
+	int code = list ? EXIT_SUCCESS : fail("out of memory");
 
 	memset(t, 0, sizeof(*t));
 	t->show = s;
-	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name;
-	     name = strtok_r(NULL, ",", &save)) {
-		for (f = fields; f->name && strcasecmp(f->name, name); f++)
-			;
-		if (!f->name || t->n == FIELDS_MAX) {
-			fail("--format: '%s' is no column here; sprice --help lists them", name);
-			free(list);
-			return EXIT_FAILURE;
-		}
-		t->fields[t->n++] = f;
-	}
+	for (char *name = list ? strtok_r(list, ",", &save) : NULL; name && !code;
+	     name = strtok_r(NULL, ",", &save))
+		code = table_field(t, fields, name);
 	free(list);
+	if (code)
+		return code;
 	if (!t->n)
 		return fail("--format: expected names of columns, separated by commas");
 	if (s->parsable) {
@@ -295,11 +292,36 @@ static int table_open(struct table *t, const struct show *s, const struct field 
 	if (!t->scols)
 		return fail("out of memory");
 	scols_table_enable_noheadings(t->scols, s->noheader);
-	for (unsigned i = 0; i < t->n; i++)
-		if (!scols_table_new_column(t->scols, t->fields[i]->heading, 0,
-					    t->fields[i]->flags))
+	for (unsigned i = 0; i < t->n; i++) {
+		char *heading = width_fit(t->fields[i]->heading, t->widths[i]);
+		/* What has a width is aligned by it. */
+		bool good =
+			heading && scols_table_new_column(t->scols, heading, 0,
+							  t->widths[i] ? 0 : t->fields[i]->flags);
+
+		free(heading);
+		if (!good)
 			return fail("out of memory");
+	}
 	t->open = true;
+	return EXIT_SUCCESS;
+}
+
+/* NAME of --format, one of FIELDS. */
+static int table_field(struct table *t, const struct field *fields, char *name)
+{
+	const struct field *f;
+	int width;
+
+	if (!width_take(name, &width))
+		return fail("--format: '%s', expected a width from 1 to %d behind the '%%'", name,
+			    WIDTH_MAX);
+	for (f = fields; f->name && strcasecmp(f->name, name); f++)
+		;
+	if (!f->name || t->n == FIELDS_MAX)
+		return fail("--format: '%s' is no column here; sprice --help lists them", name);
+	t->widths[t->n] = width;
+	t->fields[t->n++] = f;
 	return EXIT_SUCCESS;
 }
 
@@ -328,10 +350,14 @@ static int table_row(struct table *t, const struct row *row)
 			free(cell);
 			return fail("out of memory");
 		}
-		if (!t->scols)
+		if (!t->scols) {
 			printf("%s%s", cell, i + 1 < t->n ? "|" : "\n");
-		else
-			rc = scols_line_set_data(line, i, cell);
+		} else {
+			char *text = width_fit(cell, t->widths[i]);
+
+			rc = !text || scols_line_set_data(line, i, text);
+			free(text);
+		}
 		free(cell);
 		if (rc)
 			return fail("out of memory");

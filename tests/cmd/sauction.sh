@@ -169,6 +169,13 @@ tree||0.000000
 user:0|root|4.500000
 account:x||-' -P -o account,name,left money
 "$sauction" --csv -n -o account,in,out,held money | grep -qx 'user:0,10.000000,3.000000,2.500000' || says 'money as CSV'
+expect 'widths of columns' 0 'acco+           left
+ mint     -10.000000
+mark+       3.000000
+ tree       0.000000
+user+       4.500000
+acco+              -' -o account%5,left%14 money
+"$sauction" --csv -n -o account%3,in money | grep -qx 'user:0,10.000000' || says 'widths in CSV'
 "$sauction" --json money | grep -q '"held":"2.500000"' || says 'money as JSON'
 "$sauction" state | grep -q '^policy ' || says 'state'
 "$sauction" -P -n sales | grep -q '|sold|' || says 'sales'
@@ -210,6 +217,9 @@ budget|1|1970-01-02T00:00:00' -nP --by=reason report
 expect 'no command' 1 'sauction: a command is missing; sauction --help lists them'
 expect 'another command' 1 "sauction: 'gift': no such command; sauction --help lists them" gift
 expect 'a column' 1 "sauction: --format: 'price' is no column here: account name in out held left" -o price money
+for width in '' 0 x -0 1001 3x 99999999999999999999; do
+	expect "a width of '$width'" 1 "sauction: --format: 'left%$width', expected a width from 1 to 1000 behind the '%'" -o account,left%$width money
+done
 # What would change nothing is refused.
 expect 'of another command' 1 'sauction: --by: state does not take it' --by=user state
 expect 'of another command, short' 1 'sauction: --format: explain does not take it' -o sale explain 5

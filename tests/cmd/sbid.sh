@@ -48,6 +48,10 @@ if [[ " \$* " == *" -j 30 "* ]]; then
 	echo '30|a! b\\nc|PENDING|$(sed 's/STATE/sold/; s/PAID/3.000000/' <<< "$receipt")}'
 	exit
 fi
+if [[ " \$* " == *" -j 40 "* ]]; then
+	echo '40|late|CANCELLED by 64030|$(sed 's/STATE/settled/; s/PAID/2.000000/' <<< "$receipt"),"refund":"0.000000","why":"timeout"}'
+	exit
+fi
 if [[ " \$* " == *" -j 21 "* ]]; then
 	echo '21|sweep|CANCELLED|{"auction":1,"sale":"w-3","state":"unsold","since":30000,"until":36000,"tasks":3,"why":"refused"}'
 	exit
@@ -116,6 +120,9 @@ mv "$dir/squeue.as-ever" "$dir/squeue"
 expect 'columns' 0 '7|1.000001
 8|2.000000
 12|0.000000' -P -n -o job,paid list
+expect 'widths of columns' 0 '    7 old    1.000+
+    8 new    2.000+
+   12 stood  0.000+' -n -o job%5,name%-6,paid%6 list
 expect 'options after the command' 0 '7|1.000001
 8|2.000000
 12|0.000000' list -P --noheader -o job,paid
@@ -148,6 +155,11 @@ pays 1.000000
 sbid cancel 20_1 gives it up' show 20_1
 expect 'an array that was refused' 0 'job 21 (sweep): CANCELLED
 3 tasks were not sold: refused; paid nothing; "sbid why" may say more' show 21
+expect 'one that was late' 0 'job 40 (late): CANCELLED by 64030
+sale ab-1: settled, timeout
+its time was over; next time, bid for a longer one (--time, --time-max) or for more work
+pays 2.000000
+1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps' show 40
 expect 'cancel a task' 0 'scancel 20_1' cancel 20_1
 expect 'no task' 1 'sbid: cancel: expected the number of a job' cancel 20_x
 expect 'not a sale' 1 "sbid: job 9: Slurm's accounting shows you no receipt of it" show 9
@@ -203,6 +215,27 @@ expect 'a profile as JSON' 0 'loading
 [[ $("$sbid" profile -- bash -c 'printf "auction-minibatch\n%.0s" 1 2 3' 2>&1) == "here: all of it took "*"it printed fewer than four lines 'auction-minibatch'"* ]] ||
 	{ echo 'FAIL: a profile of too few lines'; failed=1; }
 expect 'a profile that fails' 1 'sbid: profile: the trial failed, so its times say nothing' profile -- false
+# Silent for ever; with something left that holds its output; and stopped by its user: all that it began has ended.
+expect 'a profile of one that is silent' 1 "sbid: profile: here: in 1 s it neither ended nor printed four lines 'auction-minibatch'; expected one for each mini-batch, or a longer trial (--seconds)" \
+	profile --seconds=1 -- sleep 600.25
+[[ $(timeout 60 "$sbid" profile --seconds=1 -- bash -c 'setsid sleep 100.25 & for i in 1 2 3 4 5; do echo auction-minibatch 0.5; done' 2>&1) == "here: a mini-batch takes 0.5 s "* ]] ||
+	{ echo 'FAIL: a profile of one that leaves something behind'; failed=1; }
+mkfifo "$dir/began"
+"$sbid" profile -- bash -c "echo > '$dir/began'; exec sleep 600.25" 2> "$dir/err" &
+read -r < "$dir/began"
+# As Ctrl-C: what runs behind a shell takes no notice of that.
+kill "$!"
+wait $!
+code=$?
+[ $code = 1 ] && [ "$(cat "$dir/err")" = 'sbid: profile: stopped, and the trial was ended' ] || { echo "FAIL: a profile that is stopped: exit code $code, $(cat "$dir/err")"; failed=1; }
+for said in nan inf -5 1e308 86401 0,5 '0.5 s' "$(printf '%0400d' 1)"; do
+	expect "a profile whose lines say $said" 1 "sbid: profile: '$(cut -c1-63 <<< "auction-minibatch $said")', expected seconds from 0 to 86400 behind 'auction-minibatch', or nothing" \
+		profile -- bash -c "for i in 1 2 3 4 5; do echo 'auction-minibatch $said'; done"
+done
+expect 'a profile of lines of another system' 0 'here: a mini-batch takes 0.5 s (0.5 to 0.5; half of them 0.5 or less, 95 of 100 0.5), by 4 of them' \
+	profile -- bash -c 'for i in 1 2 3 4 5; do printf "auction-minibatch\t0.5 \r\n"; done'
+expect 'a profile of output that comes at once' 1 "sbid: profile: here: its mini-batches took 0 s; expected a line 'auction-minibatch' as soon as each is done: is its output buffered?" \
+	profile -- bash -c 'printf "auction-minibatch\n%.0s" 1 2 3 4 5 6'
 expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' after the options" profile --types=a
 expect 'no such type' 1 "sbid: profile: --types: 'a;b', expected names of types of GPUs" profile '--types=a;b' -- true
 expect 'options of salloc for nothing' 1 "sbid: profile: '-c2': options of salloc need --types" profile -c2 -- true

@@ -36,6 +36,12 @@ edge      v100     2     4    1 14.000000 14.000000 0.000000 1979-07-05T05:55:00
 expect 'all columns in short' 0 "v100|2|4|1|14.000000|14.000000|5.100000|0.000000|1979-07-05T05:55:00|24.000000" -nP \
 	-o gpu,nodes,units,free,now,next,mean,low,when,high -f "$here/status.json"
 
+expect 'widths of columns' 0 "PART+   GPU FREE
+ edge  v100    1" -o partition%5,gpu%5,free -f "$here/status.json"
+expect 'widths to the left' 0 "edge    v100" -n -o partition%-6,gpu%5 -f "$here/status.json"
+expect 'a width that is none' 1 "sprice: --format: 'gpu%0', expected a width from 1 to 1000 behind the '%'" -o partition,gpu%0 -f "$here/status.json"
+expect 'widths in lines for programs' 0 'edge|v100' -nP -o partition%2,gpu%40 -f "$here/status.json"
+
 expect 'the board' 0 "SHAPE     PRICE START               PARTITION       LOW WHEN                WHY
 two   12.000000 2026-11-27T05:45:00 edge      12.000000 2026-11-27T05:45:00 -
 wide          - -                   -                 - -                   1 node of those that are up is large enough" --board \

@@ -24,6 +24,9 @@ for command in sprice sauction sbid slaunch auction-train auctionsim auction-set
 	"$program" --help > "$dir/out" 2> "$dir/err" || says "$command --help: exit code $?"
 	head -n 1 "$dir/out" | grep -q "^Usage: .*$command" || says "$command --help: $(head -n 1 "$dir/out")"
 	[ ! -s "$dir/err" ] || says "$command --help says to standard error: $(cat "$dir/err")"
+	case $command in
+	sprice | sauction | sbid) [ "$("$program" --usage)" = "$("$program" --help | head -n 1)" ] || says "$command --usage: $("$program" --usage)" ;;
+	esac
 	version=$("$program" --version) || says "$command --version: exit code $?"
 	[[ $version =~ ^slurm-auction\ [0-9.]+ ]] || says "$command --version: $version"
 	"$program" --no-such-option > "$dir/out" 2> "$dir/err"

@@ -48,6 +48,8 @@ static void test_document(void **state)
 		row_of(auc_whys[i].word, paid_back, sizeof(paid_back));
 		assert_string_equal(paid_back, auc_whys[i].refunds ? "all" : "by the rule");
 		assert_true(strlen(auc_whys[i].word) < sizeof(((struct auc_receipt *)0)->why));
+		assert_true(strlen(auc_whys[i].says) < 100);
+		assert_ptr_equal(auc_why_says(auc_whys[i].word), auc_whys[i].says);
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(auc_whys[i].word, auc_whys[k].word);
 	}
@@ -59,6 +61,7 @@ static void test_refunds(void **state)
 	assert_true(auc_why_refunds("node_fail") && auc_why_refunds("partition_down"));
 	assert_false(auc_why_refunds("cancelled") || auc_why_refunds("limit"));
 	assert_false(auc_why_refunds("no_such_word"));
+	assert_string_equal(auc_why_says("no_such_word"), "");
 }
 
 int main(void)
