@@ -90,6 +90,9 @@ struct auc_bid {
 	/* The Slurm account that pays, then those above it, upwards; 0: not known. */
 	unsigned naccounts;
 	char accounts[AUC_BID_ACCOUNTS_MAX][AUC_NAME_MAX];
+	/* The one that its user named, as far as it fits, if it is not known as one of his; else
+	 * "". In no text. */
+	char stranger[AUC_NAME_MAX];
 	/* Where the site has limits on TRES its QOS, else "": in texts that are kept only, and
 	 * ACCOUNTS with it. And the limits, borrowed and in no text; NULL: none. */
 	char qos[AUC_NAME_MAX];

@@ -29,6 +29,7 @@ static enum auc_code say_short(const struct auc_books *b, const struct auc_payer
 			       auc_money amount, struct auc_err *err);
 static void spend(struct auc_books *b, const struct auc_payers *payers, auc_money amount);
 static bool keeps_to_limit(const struct auc_account *a);
+static bool may_follow(const struct auc_transfer *t, int64_t last);
 static bool is_sound(const struct auc_transfer *t);
 static bool is_by_hand(const struct auc_transfer *t);
 static bool knows_id(const struct auc_books *b, const char *id);
@@ -407,7 +408,7 @@ enum auc_code auc_books_transfer(struct auc_books *b, const struct auc_transfer 
 	default:
 		from = &b->accounts[MINT];
 		to = a;
-		begins = t->code == AUC_TRANSFER_REFILL || !a->limited;
+		begins = t->code == AUC_TRANSFER_REFILL ? t->period > a->period : !a->limited;
 		a->limited = true;
 	}
 	auc_books_debit(b, from, t->amount + t->opening);
@@ -440,8 +441,8 @@ static enum auc_code check_transfer(const struct auc_books *b, const struct auc_
 	if (!is_sound(t))
 		return auc_err_set(err, AUC_EINVAL, "transfer %s: not one that can be made", t->id);
 	if ((is_by_hand(t) && knows_id(b, t->id)) ||
-	    (t->code == AUC_TRANSFER_REFILL && a && t->period <= a->period) ||
-	    (t->code == AUC_TRANSFER_RETURN && a && t->period <= a->return_period))
+	    (t->code == AUC_TRANSFER_REFILL && a && !may_follow(t, a->period)) ||
+	    (t->code == AUC_TRANSFER_RETURN && a && !may_follow(t, a->return_period)))
 		return auc_err_set(err, AUC_EEXIST, "transfer %s: was made already", t->id);
 	if (is_by_hand(t) && t->when <= b->forgotten)
 		return auc_err_set(err, AUC_ESTATE,
@@ -473,6 +474,13 @@ static bool is_sound(const struct auc_transfer *t)
 	return t->id[0] && auc_account_is_name(t->account) && t->when > 0 && t->amount >= 0 &&
 	       t->amount <= AUC_MONEY_MAX && (unsigned)t->code < AUC_TRANSFER_NCODES &&
 	       t->opening >= 0 && t->opening <= (gives ? ONE_MAX : 0) && (!once || t->period >= 0);
+}
+
+/* Behind one of the period LAST: money of a later one only; but none sets a period that was never
+ * reached right. */
+static bool may_follow(const struct auc_transfer *t, int64_t last)
+{
+	return t->period > last || (t->period < last && !t->amount && !t->opening);
 }
 
 /* The others cannot be repeated, whatever their ids are. */

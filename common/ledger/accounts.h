@@ -94,7 +94,8 @@ struct auc_transfer {
 	/* What it gives besides to an account that it makes limited: what that has spent or holds
 	 * and has not got; see auc_books_opening(). */
 	auc_money opening;
-	int64_t period; /* of a refill or return, later than that of its account; else -1 */
+	int64_t period; /* of a refill or return, later than that of its account, or of
+			 * no amount; else -1 */
 };
 
 struct auc_books;

@@ -12,8 +12,9 @@
 #define HOUR 3600
 #define DAY  (24 * HOUR)
 
-static bool is_due(const struct auc_conf *conf, const struct auc_account *a, int64_t period);
-static double weight_of(const struct auc_conf *conf, const struct auc_account *a);
+static bool is_due(const struct auc_conf *conf, const struct auc_account *a, double now);
+static double weight_of(const struct auc_conf *conf, const struct auc_account *a, double now);
+static bool is_ahead(int64_t had, unsigned every, double now);
 static double seconds_of(unsigned every);
 static void fill(struct auc_transfer *t, enum auc_transfer_code code, const char *account,
 		 int64_t period, double now);
@@ -47,6 +48,10 @@ bool auc_allowance_refill(const struct auc_conf *conf, const struct auc_books *b
 	if (!refill)
 		return false;
 	period = auc_allowance_period(refill->every, now);
+	if (a && is_ahead(a->period, refill->every, now)) {
+		fill(t, AUC_TRANSFER_REFILL, name, period, now);
+		return true;
+	}
 	if (a && a->period >= period)
 		return false;
 	if (a && a->limited && a->period >= 0 && !refill->carry) {
@@ -75,15 +80,15 @@ bool auc_allowance_return(const struct auc_conf *conf, const struct auc_books *b
 	for (unsigned i = 0; i < auc_books_count(b); i++) {
 		const struct auc_account *a = auc_books_at(b, i);
 
-		if (!is_due(conf, a, period))
+		if (!is_due(conf, a, now))
 			continue;
 		due = due ? due : a;
-		sum += weight_of(conf, a);
+		sum += weight_of(conf, a, now);
 	}
 	if (!due)
 		return false;
 	fill(t, AUC_TRANSFER_RETURN, due->name, period, now);
-	weight = weight_of(conf, due);
+	weight = weight_of(conf, due, now);
 	if (pool > 0 && weight > 0)
 		t->amount = (auc_money)floor((double)pool * (weight / sum));
 	if (t->amount > pool)
@@ -94,23 +99,33 @@ bool auc_allowance_return(const struct auc_conf *conf, const struct auc_books *b
 }
 
 /* Of the kind that pays, and not asked in this period yet. */
-static bool is_due(const struct auc_conf *conf, const struct auc_account *a, int64_t period)
+static bool is_due(const struct auc_conf *conf, const struct auc_account *a, double now)
 {
+	int64_t period = auc_allowance_period(conf->return_every, now);
 	const char *kind = conf->budgets == AUC_BUDGETS_USER ? "user:" : "account:";
 
-	return a->limited && a->return_period < period && !strncmp(a->name, kind, strlen(kind));
+	return a->limited && !strncmp(a->name, kind, strlen(kind)) &&
+	       (a->return_period < period || is_ahead(a->return_period, conf->return_every, now));
 }
 
-/* 0: it was not there yet when the period before began. */
-static double weight_of(const struct auc_conf *conf, const struct auc_account *a)
+/* 0: it was not there yet when the period before began, or was given in one that is to come. */
+static double weight_of(const struct auc_conf *conf, const struct auc_account *a, double now)
 {
 	const struct auc_conf_refill *refill = auc_conf_refill(conf, a->name);
 
-	if (a->return_period < 0)
+	if (a->return_period < 0 || is_ahead(a->return_period, conf->return_every, now))
 		return 0;
 	if (conf->give_back == AUC_RETURN_EQUAL)
 		return 1;
 	return refill ? refill->amount / seconds_of(refill->every) : 0;
+}
+
+/* The last period that was HAD is further away than the next: the clock was ahead, and was set
+ * back. What is given then is of no amount, so that money comes again from the next period on. A
+ * clock that goes back by less has had the next period only, and gives nothing twice. */
+static bool is_ahead(int64_t had, unsigned every, double now)
+{
+	return had > auc_allowance_period(every, now + seconds_of(every));
 }
 
 static double seconds_of(unsigned every)

@@ -31,6 +31,13 @@ static enum auc_code account_payers(const struct auc_books *b, const struct auc_
 	char name[AUC_ACCOUNT_LEN];
 	const struct auc_account *a;
 
+	if (!bid->naccounts && bid->stranger[0])
+		return auc_err_set(
+			err, AUC_ESTATE,
+			"account '%s' is not known as one of yours, and pays for nothing "
+			"(Budgets=account); name another with --account, or try again in "
+			"a moment if it is new",
+			bid->stranger);
 	if (!bid->naccounts)
 		return auc_err_set(err, AUC_ESTATE,
 				   "the account that pays is not known (Budgets=account); name one "

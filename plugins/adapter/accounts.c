@@ -204,23 +204,27 @@ bool auc_accounts_within(const struct auc_accounts *a, const char *account, cons
 	return false;
 }
 
-unsigned auc_accounts_chain(const struct auc_accounts *a, uint32_t uid, const char *account,
-			    char (*names)[AUC_NAME_MAX], unsigned max)
+void auc_accounts_of_bid(const struct auc_accounts *a, uint32_t uid, const char *account,
+			 struct auc_bid *bid)
 {
+	const char *name = auc_accounts_account(a, uid, account);
 	const struct auc_account_assoc *s;
-	unsigned n = 0;
 
-	account = auc_accounts_account(a, uid, account);
+	bid->naccounts = 0;
+	bid->stranger[0] = '\0';
 	/* Slurm looks at that later, and only if it is told to. */
-	if (!account || !some_assoc(a, uid, account))
-		return 0;
-	for (s = account_called(a, account); s && s->account && n < max;
-	     s = auc_accounts_assoc_by_id(a, s->parent)) {
-		if (strlen(s->account) >= AUC_NAME_MAX)
-			return 0;
-		strcpy(names[n++], s->account);
+	if (!name || !some_assoc(a, uid, name)) {
+		snprintf(bid->stranger, sizeof(bid->stranger), "%s", a && account ? account : "");
+		return;
 	}
-	return n;
+	for (s = account_called(a, name); s && s->account && bid->naccounts < AUC_BID_ACCOUNTS_MAX;
+	     s = auc_accounts_assoc_by_id(a, s->parent)) {
+		if (strlen(s->account) >= AUC_NAME_MAX) {
+			bid->naccounts = 0;
+			return;
+		}
+		strcpy(bid->accounts[bid->naccounts++], s->account);
+	}
 }
 
 void auc_accounts_print_members(const struct auc_accounts *a, const char *account, FILE *out)

@@ -14,6 +14,7 @@
 #include "auction/caps.h"
 #include "base/err.h"
 #include "base/named.h"
+#include "input/bid.h"
 
 struct auc_accounts;
 
@@ -45,11 +46,12 @@ bool auc_accounts_bars_qos(const struct auc_accounts *accounts, uint32_t uid, ui
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);
 /*
- * The account of a job of UID that names ACCOUNT (NULL, "": none), then those above it, upwards, to
- * NAMES (MAX of them): how many there are. 0: it is not known, is not UID's, or a name is too long.
+ * Who pays for BID, of UID, that names ACCOUNT (NULL, "": none): that account, then those above it,
+ * upwards. No account at all: it is not known, is not UID's (then, if ACCOUNTS is known, it is the
+ * bid's stranger), or a name is too long.
  */
-unsigned auc_accounts_chain(const struct auc_accounts *accounts, uint32_t uid, const char *account,
-			    char (*names)[AUC_NAME_MAX], unsigned max);
+void auc_accounts_of_bid(const struct auc_accounts *accounts, uint32_t uid, const char *account,
+			 struct auc_bid *bid);
 /* Prints ",UID" for each user of ACCOUNT itself. */
 void auc_accounts_print_members(const struct auc_accounts *accounts, const char *account,
 				FILE *out);

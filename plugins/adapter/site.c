@@ -587,8 +587,7 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 				   "try again in a moment");
 	else
 		code = auc_rules_confine(site.rules, &who, bid, reasons, size, err);
-	bid->naccounts = auc_accounts_chain(site.accounts, who.uid, desc->account, bid->accounts,
-					    AUC_BID_ACCOUNTS_MAX);
+	auc_accounts_of_bid(site.accounts, who.uid, desc->account, bid);
 	known = auc_groups_find(&site.groups, who.uid);
 	pthread_rwlock_unlock(&site.rules_lock);
 	if (code == AUC_ESTATE && !known)

@@ -81,6 +81,8 @@ nothing_held()
 	job=$(submit bob -A theory $(small_bid 100 2) -o /dev/null --wrap true)
 	wait_until 60 settled "$job"
 	[ "$(left lab) $(left physics)" = "2000000 3000000" ]
+	output=$(as alice sbatch -A theory --quote $(small_bid 100 2) --wrap true 2>&1) || true
+	[[ $output == *"auction: account 'theory' is not known as one of yours, and pays for nothing"* ]]
 	[[ $(as alice "$SBID" -A lab balance) == "2.000000 is left"*"account:lab"*"account:physics"* ]]
 	audit
 }

@@ -112,6 +112,24 @@ static void test_periods(void **state)
 	}
 }
 
+/* What its user is told of NAME, and how much of the budget is gone. */
+static void told(const struct auc_books *b, const char *name, const char *expected, double share)
+{
+	struct auc_payers p = {.n = 0};
+	const char *account;
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_true(auc_payers_add(&p, name));
+	auc_budget_print(out, b, &p);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+	assert_true(fabs(auc_budget_share(b, &p, 0, &account) - share) < 1e-12);
+}
+
 static void test_refill(void **state)
 {
 	struct auc_conf *conf = conf_of("Budgets=user\nRefill=user=7 Amount=10 Every=day\n"
@@ -134,8 +152,16 @@ static void test_refill(void **state)
 	assert_true(left(b, "user:7") == 12);
 	/* Nothing is made up for. */
 	assert_true(refill(conf, b, "user:7", NOW + 9 * DAY) == 10);
-	/* The clock is set back. */
-	assert_true(refill(conf, b, "user:7", NOW) == 10);
+	/* The clock is set back: nothing comes, and the next day all is as ever. */
+	spend(b, "user:7", 1);
+	assert_true(refill(conf, b, "user:7", NOW + DAY) == 9);
+	told(b, "user:7", "9.00 of 10.00 is left of user:7 (1.00 spent, 0.00 held for bids)", 0.1);
+	assert_true(refill(conf, b, "user:7", NOW + DAY) == 9);
+	assert_true(refill(conf, b, "user:7", NOW + 2 * DAY) == 10);
+	/* By a step over midnight nothing comes twice. */
+	spend(b, "user:7", 1);
+	assert_true(refill(conf, b, "user:7", NOW + 1 * DAY) == 9);
+	assert_true(refill(conf, b, "user:7", NOW + 2 * DAY) == 9);
 
 	assert_true(refill(conf, b, "user:8", NOW) == 5);
 	assert_true(refill(conf, b, "user:8", NOW + HOUR) == 10);
@@ -149,24 +175,6 @@ static void test_refill(void **state)
 	assert_int_equal(auc_books_check(b, &err), AUC_OK);
 	auc_books_destroy(b);
 	auc_conf_free(conf);
-}
-
-/* What its user is told of NAME, and how much of the budget is gone. */
-static void told(const struct auc_books *b, const char *name, const char *expected, double share)
-{
-	struct auc_payers p = {.n = 0};
-	const char *account;
-	char *text;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	assert_true(auc_payers_add(&p, name));
-	auc_budget_print(out, b, &p);
-	fclose(out);
-	assert_string_equal(text, expected);
-	free(text);
-	assert_true(fabs(auc_budget_share(b, &p, 0, &account) - share) < 1e-12);
 }
 
 static void copy_record(void *arg, struct json_object *record)
@@ -254,6 +262,14 @@ static void test_return(void **state)
 	give_back(conf, half, 90, NOW + 2 * DAY, -1);
 	assert_true(left(half, "user:1") == 40 && left(half, "user:2") == 130 &&
 		    left(half, "user:3") == 130);
+	assert_int_equal(auc_books_check(half, &err), AUC_OK);
+	/* The clock was a month ahead: what was earned comes again from the next day on, to all. */
+	give_back(conf, half, 120, NOW + 32 * DAY, -1);
+	assert_true(left(half, "user:2") == 140);
+	give_back(conf, half, 150, NOW + 3 * DAY, -1);
+	assert_true(left(half, "user:2") == 140);
+	give_back(conf, half, 150, NOW + 4 * DAY, -1);
+	assert_true(left(half, "user:1") == 60 && left(half, "user:2") == 150);
 	assert_int_equal(auc_books_check(half, &err), AUC_OK);
 	auc_books_destroy(half);
 	auc_books_destroy(b);

@@ -201,6 +201,9 @@ static void test_accounts(void **state)
 	(void)state;
 	bid = world_bid(a, "bid=9000 " WORK);
 	assert_int_equal(auc_auction_bid(a, &bid, 1001, NOW, true, &o, &err), AUC_ESTATE);
+	strcpy(bid.stranger, "chem");
+	assert_int_equal(auc_auction_bid(a, &bid, 1001, NOW, true, &o, &err), AUC_ESTATE);
+	assert_non_null(strstr(err.text, "account 'chem' is not known as one of yours"));
 	o = offer_to(a, 1001, "9000", true, up);
 	assert_refused(&o, "account:ml was granted nothing");
 	grant(a, "account:physics", price + price / 2);

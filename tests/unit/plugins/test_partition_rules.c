@@ -637,7 +637,7 @@ static void test_caps_on_jobs(void **state)
 	static const struct auc_partition_qos cloud[] = {{"cloud", NULL}},
 					      both[] = {{"edge", NULL}, {"cloud", NULL}};
 	struct auc_accounts *a = with_jobs();
-	char names[4][AUC_NAME_MAX];
+	static struct auc_bid bid;
 	const struct auc_cap *c;
 	struct auc_caps *caps;
 
@@ -672,7 +672,12 @@ static void test_caps_on_jobs(void **state)
 	assert_string_equal(auc_accounts_account(a, 2002, NULL), "lab");
 	assert_string_equal(auc_accounts_account(a, 2002, "Lab"), "lab");
 	assert_string_equal(auc_accounts_account(a, 2002, "none"), "none");
-	assert_int_equal(auc_accounts_chain(a, 2002, NULL, names, 4), 1);
+	auc_accounts_of_bid(a, 2002, NULL, &bid);
+	assert_int_equal(bid.naccounts, 1);
+	assert_string_equal(bid.stranger, "");
+	auc_accounts_of_bid(a, 2002, "none", &bid);
+	assert_int_equal(bid.naccounts, 0);
+	assert_string_equal(bid.stranger, "none");
 	assert_int_equal(auc_accounts_caps(a, 2002, NULL, both, 2, "normal", &caps, &err), AUC_OK);
 	cap_of(caps, "MaxJobs of your association in lab is 4");
 	free(caps);
