@@ -14,6 +14,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "ledger/accounts.h"
 #include "ledger/receipt.h"
 #include "sauction/ask.h"
 #include "sauction/sauction.h"
@@ -39,6 +40,7 @@ struct report {
 static int parse_by(struct report *r, const char *by);
 static FILE *run_sacct(const struct sauction *s, pid_t *pid);
 static int read_jobs(struct report *r, FILE *in);
+static bool take_payer(const char *receipt, char *name, size_t size);
 static int add_job(struct report *r, char **field, const struct auc_receipt *receipt);
 static const char *gpu_of(const struct auc_receipt *receipt, double *hours);
 static struct group *group_of(struct report *r, char **field, const char *gpu);
@@ -146,12 +148,37 @@ static int read_jobs(struct report *r, FILE *in)
 	return code;
 }
 
+/* The Slurm account that RECEIPT says has paid: root may have moved the job to another one since.
+ * False: it says none. */
+static bool take_payer(const char *receipt, char *name, size_t size)
+{
+	static const char prefix[] = "account:";
+	struct json_object *o, *payers;
+	const char *first = "";
+	bool is;
+
+	if (!strstr(receipt, "\"payers\""))
+		return false;
+	o = json_tokener_parse(receipt);
+	if (json_object_object_get_ex(o, "payers", &payers) &&
+	    json_object_is_type(payers, json_type_array) && json_object_array_length(payers))
+		first = json_object_get_string(json_object_array_get_idx(payers, 0));
+	is = first && !strncmp(first, prefix, strlen(prefix));
+	if (is)
+		snprintf(name, size, "%s", first + strlen(prefix));
+	json_object_put(o);
+	return is;
+}
+
 static int add_job(struct report *r, char **field, const struct auc_receipt *receipt)
 {
+	char payer[AUC_ACCOUNT_LEN];
 	double hours;
 	const char *gpu = gpu_of(receipt, &hours);
 	struct group *g;
 
+	if (take_payer(field[5], payer, sizeof(payer)))
+		field[2] = payer;
 	if (r->focus)
 		return focus_add(&r->jobs, field, receipt, gpu, hours) ? 0 : EXIT_FAILURE;
 	g = group_of(r, field, gpu);

@@ -189,7 +189,8 @@ echo "$*" > "${0%/*}/asked"
 receipt='{"auction":1,"sale":"ab-1","state":"STATE","policy":"dps","payment":"PAID","worker_type":"v100","ps_type":"ps","colocated":false,"arrival":101,"start":103,"completion":106,"plan":[{"from":103,"to":105,"workers":{"e1":1,"e2":2},"ps":{"e2":1}}],"slot_seconds":300,"worker_tres":{"cpu":2,"gpu:v100":1},"ps_tres":{"cpu":1}'
 settled() { sed "s/STATE/settled/; s/PAID/$1/" <<< "$receipt"',"refund":"'"$2"'","why":"completed"}'; }
 echo "1|alice|physics|edge|2026-10-01T00:00:00|$(settled 1.000001 0.500000)"
-echo "2|alice|physics|edge|2026-11-01T00:00:00|$(settled 2.000000 0.000000)"
+# Root has moved it to another account since it was sold.
+echo "2|alice|moved|edge|2026-11-01T00:00:00|$(settled 2.000000 0.000000 | sed 's/"policy"/"payers":["account:physics","account:all"],&/')"
 echo "3|bob|chem|cloud|2026-11-02T00:00:00|$(sed 's/STATE/running/; s/PAID/7.250000/' <<< "$receipt")}"
 echo '4|bob|chem|cloud|2026-11-02T00:00:00|{"auction":1,"sale":"ab-1","state":"member","lead":3}'
 echo '5|bob|chem|cloud|2026-11-02T00:00:00|'
