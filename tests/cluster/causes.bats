@@ -69,6 +69,25 @@ submit_paid()
 	scancel -u carol
 }
 
+# As tools of a site do that keep something of their own there.
+@test "AdminComment written over by root: what was sold stays sold, and has its receipt again" {
+	job=$(submit alice $(small_bid 100 12) -o /dev/null --wrap 'sleep 600')
+	later=$(submit alice $(small_bid 100 1) --upload=600s -o /dev/null --wrap true)
+	wait_until 60 receipt_state_is "$job" running
+	wait_until 60 receipt_state_is "$later" sold
+	for j in "$job" "$later"; do
+		scontrol update jobid="$j" admincomment='of the site'
+	done
+	wait_until 30 receipt_state_is "$job" running
+	wait_until 30 receipt_state_is "$later" sold
+	[ "$(status .totals.live)" = 2 ]
+	as alice scancel "$job" "$later"
+	for j in "$job" "$later"; do
+		wait_until 60 settled "$j"
+		[ "$(database_receipt "$j" .why)" = cancelled ]
+	done
+}
+
 @test "suspended by root: resumed, counted, and said once" {
 	job=$(submit alice $(small_bid 100 4) -o /dev/null --wrap "sleep $((2 * slot))")
 	wait_until 60 receipt_state_is "$job" running

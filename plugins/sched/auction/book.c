@@ -360,7 +360,7 @@ static void know_lead(struct auc_agent *a, struct auc_task *t)
 {
 	char *receipt = NULL;
 
-	t->known = true;
+	t->known = t->shown = true;
 	t->gid = t->lead->group_id;
 	auc_mail_take(&t->mail, t->lead);
 	free(t->account);

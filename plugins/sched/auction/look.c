@@ -43,6 +43,7 @@ static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_
 static void count_records(struct auc_agent *a);
 static void begin(struct auc_task *t, double now);
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
+static void see_without(const struct auc_task_ref *ref, const slurm_job_info_t *info, double now);
 static bool has_tasks(const slurm_job_info_t *info);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
@@ -441,9 +442,14 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 
 	if (block)
 		auc_block_see(a, info, block);
-	if (block || !info->admin_comment || !auc_receipt_is(info->admin_comment))
+	if (block)
 		return;
 	ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
+	if (!info->admin_comment || !auc_receipt_is(info->admin_comment)) {
+		if (ref)
+			see_without(ref, info, now);
+		return;
+	}
 	if (auc_receipt_says(info->admin_comment, "waiting") ||
 	    auc_receipt_says(info->admin_comment, "unsold")) {
 		/* One that has been sold gets the sale's receipt once it is placed. A record of
@@ -480,6 +486,19 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	else
 		see_settled(a, info, &r, now);
 	auc_receipt_clear(&r);
+}
+
+/* An administrator has written over the receipt of a job that had it. It is as it was sold, and
+ * gets its receipt again. */
+static void see_without(const struct auc_task_ref *ref, const slurm_job_info_t *info, double now)
+{
+	struct auc_task *t = ref->task;
+
+	if (!t->shown || t->uid != info->user_id)
+		return;
+	auc_task_see(t, ref->part, info, now);
+	if (!ref->part && !auc_job_finished(info))
+		t->known = false;
 }
 
 /* More than one, which are not jobs of their own yet. */

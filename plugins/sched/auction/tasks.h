@@ -47,6 +47,7 @@ struct auc_task {
 	bool whole;                   /* all of its user's jobs are to be loaded once */
 	double seek, seek_next;       /* lien: between two looks for its job, and the next */
 	bool known;                   /* its lead's record was compared with the sale */
+	bool shown;                   /* that record had its receipt, since this start */
 	/* What its owner has done that keeps it from beginning (why.h), as far as was seen; or
 	 * NULL.
 	 */
