@@ -47,6 +47,7 @@ static void set_text(char **field, const char *value);
 static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice);
 static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
+static bool is_from(const job_desc_msg_t *desc, const char *name);
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
@@ -238,8 +239,25 @@ static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request 
 /* True if GPUs of tasks are asked for of nodes, where there is room for TASKS. */
 static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks)
 {
-	return AUC_TASKS_BOUND_CPUS && ((AUC_STEPS_SPELL_AS_TASKS && desc->script) || q->per_node ||
-					q->per_job || (q->tasks > 1 && q->tasks != tasks));
+	if (!AUC_TASKS_BOUND_CPUS)
+		return false;
+	if (q->tasks > 1 && q->tasks != tasks)
+		return true;
+	if (!AUC_STEPS_SPELL_AS_TASKS)
+		return q->per_node || q->per_job;
+	/* The one step of srun asks for what is in the job's record, with the types there. */
+	return !is_from(desc, "srun") &&
+	       (desc->script || is_from(desc, "salloc") || q->per_node || q->per_job);
+}
+
+/* True if DESC is of Slurm's command NAME, as its command line says. */
+static bool is_from(const job_desc_msg_t *desc, const char *name)
+{
+	const char *line = desc->submit_line && !desc->script ? desc->submit_line : "";
+	size_t n = strcspn(line, " "), len = strlen(name);
+
+	return n >= len && !strncmp(line + n - len, name, len) &&
+	       (n == len || line[n - len - 1] == '/');
 }
 
 /* What the most tasks of a node have is asked for of each node: of GRES of tasks Slurm would give
