@@ -423,6 +423,7 @@ enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid 
 struct auc_gang_reach {
 	char partition[AUC_NAME_MAX];
 	bool enough;
+	bool mixed; /* some of them have GPUs of several types */
 	unsigned cpu_step, task_step;
 };
 void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,

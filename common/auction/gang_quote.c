@@ -29,6 +29,7 @@ static bool may_enter(const struct auc_bid *bid, const struct auc_server_spec *s
 static bool is_among(const struct auc_bid *bid, const char *partition);
 static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
 		  const struct auc_bid_shape *shape);
+static unsigned gpu_types(const struct auc_server_spec *spec);
 static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
 			 const char *partition);
 static unsigned common_multiple(unsigned a, unsigned b);
@@ -167,10 +168,20 @@ void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
 		first = at < first ? at : first;
 		reach->cpu_step = common_multiple(reach->cpu_step, spec->cpu_step);
 		reach->task_step = common_multiple(reach->task_step, spec->task_step);
+		reach->mixed |= gpu_types(spec) > 1;
 	}
 	for (unsigned i = 0; i < bid->gang.nshapes && !reach->enough; i++)
 		reach->enough = has_nodes(a, bid, &bid->gang.shapes[i]);
 	pthread_mutex_unlock(&a->lock);
+}
+
+static unsigned gpu_types(const struct auc_server_spec *spec)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < spec->ncapacity; i++)
+		n += !strncasecmp(spec->capacity[i].name, "gpu:", 4) && spec->capacity[i].value > 0;
+	return n;
 }
 
 /* True if some partition has as many nodes as SHAPE, one of BID's, takes. */

@@ -51,6 +51,9 @@ static bool is_from(const job_desc_msg_t *desc, const char *name);
 static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
+static bool says_types(const char *text);
+static bool bought(const struct auc_node_share *share, const struct auc_request *q,
+		   const char *name, double amount);
 static char *typed(const char *text, const char *gres, bool all);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
 static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
@@ -325,7 +328,9 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 		AUC_XFREE(update->tres_per_job);
 		update->tres_per_job = slurm_xstrdup("");
 	}
-	set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
+	/* Slurm gives them no type any more: they have that of their nodes. */
+	if (says_types(info->tres_per_task))
+		set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
 	set_text(&update->req_nodes, slice->node);
 	set_text(&update->partition, slice->partition);
 	AUC_XFREE(desc.tres_per_job);
@@ -393,10 +398,18 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 	if (n != sold.n + 2)
 		return false;
 	for (unsigned i = 0; i < sold.n; i++)
-		if (auc_share_amount(&share, sold.tres[i].name, strlen(sold.tres[i].name)) !=
-		    sold.tres[i].value)
+		if (!bought(&share, q, sold.tres[i].name, sold.tres[i].value))
 			return false;
 	return true;
+}
+
+/* True if AMOUNT of NAME is in SHARE: GPUs of tasks of a job that has stood may have no type. */
+static bool bought(const struct auc_node_share *share, const struct auc_request *q,
+		   const char *name, double amount)
+{
+	return auc_share_amount(share, name, strlen(name)) == amount ||
+	       (q->per_task && !says_types(q->per_task) && !strncmp(name, "gpu:", 4) &&
+		auc_share_amount(share, "gpu", 3) == amount);
 }
 
 const char *auc_task_gres(const char *tres_per_task)
@@ -774,6 +787,20 @@ static struct gres gres_of(const char *text)
 		g.rest = g.of + g.type;
 	}
 	return g;
+}
+
+/* True if no GPUs in TEXT (NULL: none) are without a type. */
+static bool says_types(const char *text)
+{
+	struct gres g;
+
+	for (const char *p = text ? text : ""; *p; p = g.rest + strcspn(g.rest, ",;")) {
+		p += *p == ',' || *p == ';';
+		g = gres_of(p);
+		if (!g.type && g.name == 3 && !strncasecmp(g.at + g.prefix, "gpu", 3))
+			return false;
+	}
+	return true;
 }
 
 /* TEXT, with the types of GRES ("gres:gpu:a100:8"): written as there and, if ALL, where it has

@@ -35,7 +35,7 @@ static void set_per_gpu(char **field, uint64_t amount);
 static void find_defaults(const struct auc_rules *rules, const struct auc_accounts *accounts,
 			  void *arg);
 static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
-				     struct auc_err *err);
+				     bool mixed, struct auc_err *err);
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err);
 static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
@@ -81,8 +81,6 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 	code = take_shapes(a, desc, submit_uid, bid, err);
 	if (!code)
 		code = check_dependency(a, desc, &after, err);
-	if (!code)
-		code = check_task_gpus(desc, bid, err);
 	/* What it waits for has ended by then. */
 	if (!code && after > g->begin)
 		g->begin = after;
@@ -122,7 +120,8 @@ static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, ui
 	s.partition = reach.partition;
 	auc_site_with_rules(find_defaults, &s);
 	fill(desc, bid, &s.found);
-	return auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
+	code = auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
+	return code ? code : check_task_gpus(desc, bid, reach.mixed, err);
 }
 
 /* The nodes that DESC's gang may use, whatever its partition's defaults are. BID has shapes then
@@ -199,17 +198,23 @@ static void find_defaults(const struct auc_rules *rules, const struct auc_accoun
 	auc_rules_defaults(rules, s->partition, &s->found);
 }
 
-/* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more, so one that stands needs
- * it.
+/* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more. They have that of the nodes
+ * that were bought, unless these have several (MIXED), or GPUs of nodes are asked for beside them.
  */
 static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
-				     struct auc_err *err)
+				     bool mixed, struct auc_err *err)
 {
 	const struct auc_bid_gang *g = &bid->gang;
 
 	bool waits = bid->stands > 0 || desc->array_inx;
 
-	for (unsigned i = 0; waits && auc_task_gres(desc->tres_per_task) && i < g->ntres; i++)
+	mixed |= (desc->tres_per_node && *desc->tres_per_node) ||
+		 (desc->tres_per_job && *desc->tres_per_job);
+	/* GPUs of tasks that do not divide are asked for of nodes. */
+	for (unsigned i = 0; AUC_TASKS_BOUND_CPUS && i < g->nshapes; i++)
+		mixed |= desc->num_tasks < NO_VAL && desc->num_tasks % g->shapes[i].nodes > 0;
+	for (unsigned i = 0; waits && mixed && auc_task_gres(desc->tres_per_task) && i < g->ntres;
+	     i++)
 		if (!strcmp(g->tres[i], "gpu"))
 			return auc_err_set(err, AUC_EINVAL,
 					   "--gpus-per-task: of no type, expected one with %s, as "

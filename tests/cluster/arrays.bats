@@ -93,6 +93,12 @@ task_receipt_is()
 		[ "${lines[4]}" = SLURM_ARRAY_TASK_MIN=1 ] && [ "${lines[5]}" = SLURM_ARRAY_TASK_STEP=2 ]
 		[[ ${lines[6]} =~ ^[0-9]+\ [0-3]$ ]]
 	done
+	# GPUs of tasks have the type of their node.
+	of_tasks=$(submit bob --bid=1000 -N1 -n2 --gpus-per-task=1 --mem=100 -t1 -a 0-1 -o %A_%a.txt --wrap 'srun true && echo $SLURM_GPUS_ON_NODE')
+	for task in 0 1; do
+		wait_until 60 task_receipt_is "$of_tasks" $task .why completed
+		[ "$(cat "$SANDBOX_DIR/home/bob/${of_tasks}_$task.txt")" = 2 ]
+	done
 	# Each has a sale of its own, and the accounting tells them apart.
 	[ "$(for task in 1 3 5; do task_receipt "$array" $task .sale; done | sort -u | wc -l)" = 3 ]
 	run -0 as alice "$SBID" -nPo job,sale list

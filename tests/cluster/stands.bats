@@ -159,7 +159,7 @@ sbid_says()
 	run as bob salloc $(gang 150) --stands=10m true
 	[ "$status" -ne 0 ]
 	[[ $output == *'nobody sits before a salloc for long; use sbatch'* ]]
-	run as bob sbatch --bid=1 --stands=10m --nodes=1 --gpus-per-task=1 --mem=100 --time=1 --wrap true
+	run as bob sbatch --bid=1 --stands=10m --nodes=1 --gpus-per-node=1 --gpus-per-task=1 --mem=100 --time=1 --wrap true
 	[ "$status" -ne 0 ]
 	[[ $output == *'--gpus-per-task: of no type, expected one with --stands, as in --gpus-per-task=a100:1'* ]]
 	[ "$(squeue -ho %A)" = "$alice" ]

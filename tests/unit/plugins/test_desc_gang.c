@@ -781,6 +781,7 @@ static void test_apply(void **state)
 				 .req_nodes = (char *)"n[1-3]",
 				 .partition = (char *)"p",
 				 .job_state = JOB_PENDING};
+	job_desc_msg_t update;
 
 	(void)state;
 	fresh(2);
@@ -828,6 +829,16 @@ static void test_apply(void **state)
 	assert_false(auc_slice_matches(&slice, &info));
 	info.tres_per_task = (char *)"gres:gpu:t4:1";
 	assert_false(auc_slice_matches(&slice, &info));
+	/* One that has stood has no type, and is given none. */
+	info.tres_per_task = (char *)"gres:gpu:1";
+	assert_true(auc_slice_matches(&slice, &info));
+	slurm_init_job_desc_msg(&update);
+	auc_gang_update(&info, &slice, &update);
+	assert_null(update.tres_per_task);
+	assert_null(update.tres_per_node);
+	auc_gang_update_clear(&update);
+	info.tres_per_task = (char *)"gres:gpu:2";
+	assert_false(auc_slice_matches(&slice, &info));
 	info.req_nodes = (char *)"n[1-2,4]";
 	assert_false(auc_slice_fits(&slice, &info));
 	/* GPUs of all nodes together are asked of each. */
@@ -837,6 +848,21 @@ static void test_apply(void **state)
 	assert_null(desc.tres_per_job);
 	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
 	release();
+	/* The steps in a salloc ask as they like; that of srun as its job, of nodes and of tasks.
+	 */
+	for (unsigned i = 0; i < 2; i++) {
+		fresh(3);
+		desc.submit_line = (char *)(i ? "/usr/bin/salloc -N3" : "srun -N3 salloc");
+		desc.tres_per_node = slurm_xstrdup("gres:gpu:2");
+		desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
+		auc_desc_apply_gang(&desc, &slice, "receipt");
+		assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
+		if (AUC_STEPS_SPELL_AS_TASKS && !i)
+			assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
+		else if (AUC_TASKS_BOUND_CPUS)
+			assert_null(desc.tres_per_task);
+		release();
+	}
 	/* What has a type keeps it. */
 	fresh(3);
 	desc.tres_per_node = slurm_xstrdup("gres:gpu:a100:2,gres:shard:1");
