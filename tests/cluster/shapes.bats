@@ -172,9 +172,12 @@ ran_where_sold()
 	local steps='srun -n1 --gres=gpu:1 true && srun -n1 --gpus=1 true && srun -N1 -n1 --gpus-per-task=1 true && srun true'
 
 	job=$(submit alice --bid=3000 -N1 -n2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null --wrap "$steps")
-	# On whole nodes no type is said in one option and none in another.
+	# On whole nodes no type is said in one option and none in another. Beside --gpus-per-node srun of 26.05 takes no --gres.
 	whole=$(submit alice --bid=3000 -N2 --exclusive --ntasks-per-node=2 --gpus-per-node=2 --gpus-per-task=1 -t1 --mem=100 -o /dev/null \
-		--wrap "${steps/ -n1 --gres/ -N1 -n1 --gres}")
+		--wrap "${steps#*&& }")
 	ran_as_sold "$job"
 	ran_as_sold "$whole"
+	# What is bought at once: the steps in a salloc, and the one of an srun.
+	as alice salloc --bid=linear:3000,60/m -N1 -n2 --gpus-per-task=1 -t1 --mem=100 bash -c "$steps"
+	as alice srun --bid=linear:3000,60/m -N1 -n2 --gpus-per-node=2 --gpus-per-task=1 -t1 --mem=100 true
 }
