@@ -848,6 +848,24 @@ static void test_apply(void **state)
 	assert_null(desc.tres_per_job);
 	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
 	release();
+	/* What has a type keeps it. */
+	fresh(3);
+	desc.tres_per_node = slurm_xstrdup("gres:gpu:a100:2,gres:shard:1");
+	auc_desc_apply_gang(&desc, &slice, "receipt");
+	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2,gres:shard:1");
+	release();
+}
+
+static void test_commands(void **state)
+{
+	struct auc_slice slice = {.node = "n1,n2,n3",
+				  .nnodes = 3,
+				  .partition = "p",
+				  .cpus = 4,
+				  .mem_mb = 100,
+				  .gres = "gres:gpu:a100:2"};
+
+	(void)state;
 	/* The steps in a salloc ask as they like; that of srun as its job, of nodes and of tasks.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
@@ -863,12 +881,6 @@ static void test_apply(void **state)
 			assert_null(desc.tres_per_task);
 		release();
 	}
-	/* What has a type keeps it. */
-	fresh(3);
-	desc.tres_per_node = slurm_xstrdup("gres:gpu:a100:2,gres:shard:1");
-	auc_desc_apply_gang(&desc, &slice, "receipt");
-	assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2,gres:shard:1");
-	release();
 }
 
 int main(void)
@@ -881,7 +893,7 @@ int main(void)
 		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
 		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
 		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_apply_cores),
+		cmocka_unit_test(test_apply_cores), cmocka_unit_test(test_commands),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
