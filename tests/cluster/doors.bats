@@ -182,8 +182,10 @@ knock()
 		as alice scancel "$(submit alice -p main --hold -o /dev/null --wrap true)"
 	done
 	# By way of another that is shut, too.
+	scontrol update partitionname=plain alternate=main
+	wait_until 30 rules_known
 	scontrol update partitionname=main state=DRAIN
-	scontrol update partitionname=plain alternate=main state=INACTIVE
+	scontrol update partitionname=plain state=INACTIVE
 	run ! as alice sbatch -p plain -o /dev/null --wrap true
 	[[ $output == *"its Alternate=, edge, is sold by auction"* ]]
 	[ -z "$(squeue -ho %A -p edge)" ]
