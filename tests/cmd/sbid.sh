@@ -218,8 +218,9 @@ expect 'a profile that fails' 1 'sbid: profile: the trial failed, so its times s
 # Silent for ever; with something left that holds its output; and stopped by its user: all that it began has ended.
 expect 'a profile of one that is silent' 1 "sbid: profile: here: in 1 s it neither ended nor printed four lines 'auction-minibatch'; expected one for each mini-batch, or a longer trial (--seconds)" \
 	profile --seconds=1 -- sleep 600.25
-[[ $(timeout 60 "$sbid" profile --seconds=1 -- bash -c 'setsid sleep 100.25 & for i in 1 2 3 4 5; do echo auction-minibatch 0.5; done' 2>&1) == "here: a mini-batch takes 0.5 s "* ]] ||
+[[ $(timeout 60 "$sbid" profile --seconds=1 -- bash -c "setsid sleep 600.25 2> /dev/null & echo \$! > '$dir/left'; for i in 1 2 3 4 5; do echo auction-minibatch 0.5; done" 2>&1) == "here: a mini-batch takes 0.5 s "* ]] ||
 	{ echo 'FAIL: a profile of one that leaves something behind'; failed=1; }
+kill "$(cat "$dir/left")"
 mkfifo "$dir/began"
 "$sbid" profile -- bash -c "echo > '$dir/began'; exec sleep 600.25" 2> "$dir/err" &
 read -r < "$dir/began"
@@ -234,8 +235,10 @@ for said in nan inf -5 1e308 86401 0,5 '0.5 s' "$(printf '%0400d' 1)"; do
 done
 expect 'a profile of lines of another system' 0 'here: a mini-batch takes 0.5 s (0.5 to 0.5; half of them 0.5 or less, 95 of 100 0.5), by 4 of them' \
 	profile -- bash -c 'for i in 1 2 3 4 5; do printf "auction-minibatch\t0.5 \r\n"; done'
+# A shell would write line after line.
+printf 'auction-minibatch\n%.0s' 1 2 3 4 5 6 > "$dir/lines"
 expect 'a profile of output that comes at once' 1 "sbid: profile: here: its mini-batches took 0 s; expected a line 'auction-minibatch' as soon as each is done: is its output buffered?" \
-	profile -- bash -c 'printf "auction-minibatch\n%.0s" 1 2 3 4 5 6'
+	profile -- cat "$dir/lines"
 expect 'nothing to profile' 1 "sbid: profile: expected '-- COMMAND' after the options" profile --types=a
 expect 'no such type' 1 "sbid: profile: --types: 'a;b', expected names of types of GPUs" profile '--types=a;b' -- true
 expect 'options of salloc for nothing' 1 "sbid: profile: '-c2': options of salloc need --types" profile -c2 -- true
