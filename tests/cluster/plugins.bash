@@ -286,6 +286,16 @@ jobs_saved()
 	[ -n "$(find "$SANDBOX_DIR/state/job_state" -newermt "@$1")" ]
 }
 
+# Until slurmctld has saved job $1, which it does when that is changed.
+save_job()
+{
+	local since
+
+	since=$(date +%s.%N)
+	scontrol update jobid="$1" comment=saved
+	wait_until 30 jobs_saved "$since"
+}
+
 # True when slurmctld has saved its jobs after the last that the ledger did, and not while it was asking the accounting for a job's row:
 # of a slurmctld that is killed then, the next one lets nobody change that job. A job is saved when it is changed.
 saved()

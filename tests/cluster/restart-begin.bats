@@ -32,13 +32,10 @@ teardown_file()
 # A sold job, $job, that begins at $begin, a slot or so from now, and writes when it does; slurmctld is killed once it has saved it.
 sell_and_kill()
 {
-	local since
-
-	since=$(date +%s.%N)
 	job=$(submit alice --bid=3000 -w node1 --gpus-per-node=4 -t1 --mem=100 -b now+15 -o "$1" --wrap 'date +%s; sleep 2')
 	wait_until 30 receipt_state_is "$job" sold
 	begin=$(plan_start "$job")
-	wait_until 20 jobs_saved "$since"
+	save_job "$job"
 	job_is "$job" PENDING || skip "slurmctld saves its jobs too late here"
 	sandbox stop slurmctld --kill
 }
@@ -101,13 +98,12 @@ completed_tasks()
 }
 
 @test "an array that comes back from before its tasks were split off stands again, and all of them run" {
-	local since array
+	local array
 
 	wait_until 60 status_is .totals.live 0
 	touch "$HOLD_DIR/changes"
-	since=$(date +%s.%N)
 	array=$(submit alice --bid=linear:3000,100 --array=0-2 -w node2 --gpus-per-node=1 -t1 --mem=100 -b now+40 -o /dev/null --wrap true)
-	wait_until 20 jobs_saved "$since"
+	save_job "$array"
 	cp -p "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR"
 	rm -f "$HOLD_DIR/changes"
 	wait_until 60 status_is .totals.live 3

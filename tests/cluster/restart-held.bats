@@ -53,11 +53,8 @@ is_held()
 }
 
 @test "and where slurmctld is killed before that" {
-	local since
 	come_back_held
-	since=$(date +%s.%N)
-	scontrol update jobid="$job" comment=saved
-	wait_until 30 jobs_saved "$since"
+	save_job "$job"
 	sandbox stop slurmctld --kill
 	sandbox start slurmctld
 	sandbox start one1
