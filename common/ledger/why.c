@@ -35,18 +35,24 @@ const struct auc_why auc_whys[] = {
 };
 const unsigned auc_nwhys = sizeof(auc_whys) / sizeof(*auc_whys);
 
-bool auc_why_refunds(const char *word)
+static const struct auc_why *find(const char *word)
 {
 	for (unsigned i = 0; i < auc_nwhys; i++)
 		if (!strcmp(auc_whys[i].word, word))
-			return auc_whys[i].refunds;
-	return false;
+			return &auc_whys[i];
+	return NULL;
+}
+
+bool auc_why_refunds(const char *word)
+{
+	const struct auc_why *why = find(word);
+
+	return why && why->refunds;
 }
 
 const char *auc_why_says(const char *word)
 {
-	for (unsigned i = 0; i < auc_nwhys; i++)
-		if (!strcmp(auc_whys[i].word, word))
-			return auc_whys[i].says;
-	return "";
+	const struct auc_why *why = find(word);
+
+	return why ? why->says : "";
 }

@@ -25,8 +25,7 @@ struct offer {
 };
 
 /* The cheapest workers of a row, whatever servers they are on, with equal prices taken together.
- * RANK is the place in the market's order at which the list ends: behind the last server if it has
- * all that fit. */
+ * RANK: how far the market's order was read; to its end if the list has all that fit. */
 struct runs {
 	unsigned n, rank;
 	struct run {
