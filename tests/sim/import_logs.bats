@@ -264,6 +264,30 @@ rest='2025-05-01T10:00:00|2025-05-01T10:05:00|2025-05-01T12:05:00|02:00:00|COMPL
 	refused "$log" "$nodes" 'no server has GPUs: is Gres= in the list of nodes?'
 }
 
+@test "shares of GPUs, gres/shard and gres/mps, are parts of those of their node" {
+	local few=$BATS_TEST_TMPDIR/nodes
+
+	imported '1 2 3 4' shares.sacct shares.nodes
+	says ' 1 without GPU, skipped: job 5'
+	says ' 3.5 GPU-hours imported'
+	jq -e '(.worker_types | map({(.name): .tres}) | add) as $t | .jobs | map({(.id): (.worker_seconds | keys)}) | add |
+		. == {"1": ["a100@2/4"], "2": ["a100"], "3": ["h100@2/4"], "4": ["a100"]} and $t["a100@2/4"]["gpu:a100"] == 0.5' "$out"
+	jq -Rn '[inputs | split("|")] | {jobs: (.[1:] | map({job_id: (.[0] | tonumber), name: .[9], partition: .[7], nodes: .[8],
+		state: {current: .[5]}, time: {submission: 1772438400, start: 1772442000, end: 1772445600, elapsed: 3600},
+		tres: {allocated: (.[6] | split(",") | map(split("=") | {count: (.[1] | sub("G"; "") | tonumber)} +
+			(.[0] | split("/") | {type: .[0], name: (.[1] // "")})))}}))}' shares.sacct > "$BATS_TEST_TMPDIR/log"
+	cp "$out" "$BATS_TEST_TMPDIR/first"
+	imported '1 2 3 4' "$BATS_TEST_TMPDIR/log" shares.nodes
+	cmp <(jq -S .jobs "$out") <(jq -S .jobs "$BATS_TEST_TMPDIR/first")
+	sed 's/,mps:200//' shares.nodes > "$few"
+	imported '1 2 4' shares.sacct "$few"
+	says ' 1 with shares of GPUs where the nodes do not say how many a GPU has, skipped: 1 of unknown GPU time: job 3'
+	{ head -n 1 shares.nodes; sed -n '1s/=n1/=n9/; 1s/shard:a100:16/shard:8/p' shares.nodes; } > "$few"
+	imported '1 2' shares.sacct "$few"
+	says ' 2 with shares of GPUs where the nodes do not say how many a GPU has, skipped: 2 of unknown GPU time; the first: 3'
+	refused shares.sacct nodes ': 5 jobs read, none imported: 4 with shares of GPUs where the nodes do not say how many a GPU has'
+}
+
 @test "one is said as one" {
 	import 0 capitals.sacct capitals.nodes
 	log "1|$rest|n1|a"

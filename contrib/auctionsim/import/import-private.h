@@ -115,6 +115,9 @@ enum import_state {
 	IMPORT_PENDING,
 };
 
+/* How Slurm gives out parts of GPUs. */
+enum { IMPORT_SHARD, IMPORT_MPS, IMPORT_SHARES };
+
 /* One record of a log. Its texts belong to the reader. */
 struct import_record {
 	const char *id;
@@ -133,6 +136,8 @@ struct import_record {
 	const char *queue;   /* or "" */
 	const char *user;    /* or NULL */
 	double deadline;     /* seconds after the submission; < 0: none */
+	/* of GPUs; they count only where it has no whole ones */
+	double shares[IMPORT_SHARES];
 	enum import_state state;
 	bool array, het;       /* a task of an array, a component of a heterogeneous job */
 	bool odd_time;         /* a time that the local clock shows twice, or never */
@@ -183,6 +188,7 @@ struct import_node {
 	char name[AUC_NAME_MAX];
 	unsigned ngpus;
 	struct import_gpus gpus[IMPORT_KINDS_MAX]; /* each type once */
+	double shares[IMPORT_SHARES];              /* that its GPUs are given out in */
 	double cpus, mem_mb;                       /* < 0: not known */
 	bool out; /* down, drained or the like: no server, but its types are known */
 	/* of auction.conf that sells it; NULL: none, or not known */
@@ -210,6 +216,7 @@ enum import_why {
 	IMPORT_OTHER_QUEUE,
 	IMPORT_NEVER_STARTED,
 	IMPORT_NO_GPU,
+	IMPORT_NO_SHARES, /* how large their shares of GPUs are is not known */
 	IMPORT_MIXED,
 	IMPORT_ZERO,
 	IMPORT_OTHER_STATE,
@@ -231,7 +238,7 @@ struct import_tally {
 /* How many records ... */
 struct import_counts {
 	unsigned long read, steps, continued, imported;
-	unsigned long gres;     /* have GPUs */
+	unsigned long gres;     /* have GPUs, or shares of them */
 	unsigned long no_gres;  /* started and had none */
 	unsigned long odd_time; /* cannot be read, not even their GPU time */
 	struct import_tally skipped[IMPORT_WHYS];
@@ -336,12 +343,17 @@ bool import_slurm_state(const char *text, struct import_record *r);
 /* The first name of a list of hosts ("edge[3-5,7],cloud1": edge3) into NAME of AUC_NAME_MAX; ""
  * where there is none. */
 void import_first_host(const char *hosts, char *name);
-/* One TRES of a job ("gres/gpu", "gres/gpu:v100", "node") with its count, for import_tres_done().
- */
+/* Which shares of GPUs GRES ("shard", "mps:a100") is; IMPORT_SHARES: none. */
+unsigned import_share(const char *gres);
+/* One TRES of a job ("gres/gpu", "gres/gpu:v100", "gres/shard", "node") with its count, for
+ * import_tres_done(). */
 struct import_tres {
 	double all, typed, nodes;
+	double shares[IMPORT_SHARES], typed_shares[IMPORT_SHARES];
 	uint64_t kinds;
 };
+/* True for a TRES that counts. */
+bool import_tres_wanted(const char *name);
 enum auc_code import_tres_add(struct import *im, struct import_tres *t, const char *name,
 			      double count, struct auc_err *err);
 /* What they say of a record. */

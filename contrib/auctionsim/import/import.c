@@ -32,6 +32,10 @@ static enum auc_code find_run(struct import *im, const struct import_record *r,
 static enum auc_code no_nodes(const struct import *im, const char *file, struct auc_err *err);
 static bool same_job(const struct import_job *j, const struct import_record *r);
 static enum import_why why_not(struct import *im, const struct import_record *r);
+static bool has_shares(const struct import_record *r);
+static void take_shares(const struct import *im, struct import_record *r);
+static double share_size(const struct import_node *n, unsigned share);
+static double common_share(const struct import *im, unsigned share, uint64_t *kinds);
 static unsigned marks_of(const struct import_record *r);
 static uint64_t node_kinds(const struct import *im, const char *name);
 static unsigned model_of(const struct import *im, const char *name, float *batch);
@@ -137,12 +141,18 @@ static enum auc_code no_nodes(const struct import *im, const char *file, struct 
 			   im->conf ? " in a partition that auction.conf sells" : "");
 }
 
-enum auc_code import_add(struct import *im, const struct import_record *r, struct auc_err *err)
+enum auc_code import_add(struct import *im, const struct import_record *record, struct auc_err *err)
 {
+	struct import_record copy = *record;
+	const struct import_record *r = &copy;
 	double seconds = r->duration;
-	enum import_why why = why_not(im, r);
-	uint64_t kinds = r->kinds;
+	enum import_why why;
+	uint64_t kinds;
 
+	if (!(r->gpus > 0))
+		take_shares(im, &copy);
+	kinds = r->kinds;
+	why = why_not(im, r);
 	if (seconds < 0)
 		seconds = r->start >= 0 ? fmax(0, r->end - r->start) : 0;
 	if (why == IMPORT_ODD) {
@@ -151,8 +161,8 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 	}
 	im->counts.read++;
 	progress_count(im->counts.read, 0);
-	im->counts.gres += r->gpus > 0;
-	im->counts.no_gres += why != IMPORT_NEVER_STARTED && !(r->gpus > 0);
+	im->counts.gres += r->gpus > 0 || has_shares(r);
+	im->counts.no_gres += why != IMPORT_NEVER_STARTED && !(r->gpus > 0) && !has_shares(r);
 	if (why != IMPORT_WHYS) {
 		import_count(&im->counts.skipped[why], r->id, r->gpus * fmax(0, r->duration));
 		return AUC_OK;
@@ -162,6 +172,67 @@ enum auc_code import_add(struct import *im, const struct import_record *r, struc
 	if (!kinds)
 		kinds = im->default_kinds;
 	return keep(im, r, kinds, err);
+}
+
+static bool has_shares(const struct import_record *r)
+{
+	return r->shares[IMPORT_SHARD] > 0 || r->shares[IMPORT_MPS] > 0;
+}
+
+/*
+ * Shares of GPUs are so much of a GPU as the node says that the job ran on. Where it is not known,
+ * or says nothing now, they are as large as those of all nodes, if these are of one size.
+ */
+static void take_shares(const struct import *im, struct import_record *r)
+{
+	uint64_t kinds = 0;
+	unsigned i, node;
+	double size;
+
+	for (i = 0; i < IMPORT_SHARES; i++) {
+		if (!(r->shares[i] > 0))
+			continue;
+		size = *r->node && import_find(&im->node_names, r->node, &node)
+			       ? share_size(&im->nodes[node], i)
+			       : 0;
+		if (!(size > 0))
+			size = common_share(im, i, &kinds);
+		r->gpus += r->shares[i] * size;
+	}
+	if (!r->kinds)
+		r->kinds = kinds;
+}
+
+/* GPUs in one share of N; 0: it gives out none. */
+static double share_size(const struct import_node *n, unsigned share)
+{
+	double gpus = 0;
+	unsigned i;
+
+	for (i = 0; i < n->ngpus; i++)
+		gpus += n->gpus[i].count;
+	return n->shares[share] > 0 ? gpus / n->shares[share] : 0;
+}
+
+/* The same of all nodes that have any, and their types of GPUs; 0: there is none, or they differ.
+ */
+static double common_share(const struct import *im, unsigned share, uint64_t *kinds)
+{
+	double size = 0, other;
+	const struct import_node *n;
+	unsigned k;
+
+	for (n = im->nodes; n < im->nodes + im->nnodes; n++) {
+		other = share_size(n, share);
+		if (!(other > 0))
+			continue;
+		if (size > 0 && (other > size || other < size))
+			return 0;
+		size = other;
+		for (k = 0; k < n->ngpus; k++)
+			*kinds |= UINT64_C(1) << n->gpus[k].kind;
+	}
+	return size;
 }
 
 /* Why record R is not taken; IMPORT_WHYS: nothing is in the way. */
@@ -178,7 +249,7 @@ static enum import_why why_not(struct import *im, const struct import_record *r)
 	    (r->unstarted && r->state != IMPORT_RUNNING && r->duration < SHORTEST))
 		return IMPORT_NEVER_STARTED;
 	if (!(r->gpus > 0))
-		return IMPORT_NO_GPU;
+		return has_shares(r) ? IMPORT_NO_SHARES : IMPORT_NO_GPU;
 	if (r->duration < SHORTEST)
 		return IMPORT_ZERO;
 	if ((ended && r->state == IMPORT_RUNNING) || (completed && r->state != IMPORT_COMPLETED))

@@ -462,9 +462,10 @@ static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_o
 			rc = text_of(r, v, "name", &gres);
 		if (rc != AUC_OK)
 			return rc;
-		if (!strcmp(type, "node") ||
-		    (!strcmp(type, "gres") &&
-		     (!strcmp(gres, "gpu") || !strncmp(gres, "gpu:", 4)))) {
+		/* One that is cut is too long for a type. */
+		snprintf(name, sizeof(name), strcmp(type, "gres") ? "%s" : "gres/%s",
+			 strcmp(type, "gres") ? type : gres);
+		if (import_tres_wanted(name)) {
 			count = 0;
 			rc = number_of(r, v, "count", &count);
 			if (rc != AUC_OK)
@@ -473,9 +474,6 @@ static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_o
 				return reader_expected(r, member(v, "count"),
 						       "count to be a number up to %.0f",
 						       IMPORT_GPUS_MAX);
-			/* One that is cut is too long for a type. */
-			snprintf(name, sizeof(name), strcmp(type, "node") ? "gres/%s" : "node",
-				 gres);
 			rc = import_tres_add(im, sum, name, count, NULL);
 			if (rc == AUC_EINVAL)
 				return reader_expected(r, member(v, "name"),

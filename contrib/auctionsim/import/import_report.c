@@ -16,6 +16,9 @@ static const struct {
 	[IMPORT_OTHER_QUEUE] = {"of other queues, skipped", false, NULL},
 	[IMPORT_NEVER_STARTED] = {"that never started, skipped", false, NULL},
 	[IMPORT_NO_GPU] = {"without GPU, skipped", false, NULL},
+	[IMPORT_NO_SHARES] = {"with shares of GPUs where the nodes do not say how many a GPU has, "
+			      "skipped",
+			      true, NULL},
 	[IMPORT_MIXED] = {"with GPUs of several types at once, skipped", true, NULL},
 	[IMPORT_ZERO] = {"that ended as they began, skipped", false, NULL},
 	[IMPORT_OTHER_STATE] = {"in other states than wanted, skipped", false, NULL},
@@ -91,6 +94,8 @@ static void report_skipped(const struct import *im, double imported, FILE *repor
 		if (i == IMPORT_ODD && im->counts.odd_time)
 			fprintf(report, "%s %lu of unknown GPU time",
 				t[i].gpu_seconds > 0 ? " and" : ":", im->counts.odd_time);
+		if (i == IMPORT_NO_SHARES)
+			fprintf(report, ": %lu of unknown GPU time", t[i].n);
 		fprintf(report, "%s%.63s\n", t[i].n > 1 ? "; the first: " : ": job ", t[i].first);
 		if (i == IMPORT_ODD)
 			fprintf(report, "           %s\n", im->counts.odd.text);

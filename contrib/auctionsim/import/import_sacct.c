@@ -258,8 +258,7 @@ static enum auc_code sum_tres(struct import *im, const struct import_table *tb, 
 		if (!value)
 			return import_field_expected(tb, column, import_fault(r), "TRES=COUNT,...");
 		*value++ = '\0';
-		if (strcmp(word, "gres/gpu") != 0 && strncmp(word, "gres/gpu:", 9) != 0 &&
-		    strcmp(word, "node") != 0)
+		if (!import_tres_wanted(word))
 			continue;
 		if (auc_parse_number(value, 0, IMPORT_GPUS_MAX, &count, "", NULL) != AUC_OK)
 			return import_field_expected(tb, column, import_fault(r),
@@ -277,14 +276,38 @@ static enum auc_code sum_tres(struct import *im, const struct import_table *tb, 
 
 /* -- how Slurm writes it -- */
 
+bool import_tres_wanted(const char *name)
+{
+	return !strcmp(name, "node") || !strcmp(name, "gres/gpu") ||
+	       !strncmp(name, "gres/gpu:", 9) ||
+	       (!strncmp(name, "gres/", 5) && import_share(name + 5) < IMPORT_SHARES);
+}
+
+unsigned import_share(const char *gres)
+{
+	static const char *const names[] = {[IMPORT_SHARD] = "shard", [IMPORT_MPS] = "mps"};
+	size_t len = strcspn(gres, ":");
+	unsigned i;
+
+	for (i = 0; i < IMPORT_SHARES && (strlen(names[i]) != len || strncmp(names[i], gres, len));
+	     i++)
+		;
+	return i;
+}
+
 enum auc_code import_tres_add(struct import *im, struct import_tres *t, const char *name,
 			      double count, struct auc_err *err)
 {
 	enum auc_code rc;
-	unsigned kind;
+	unsigned kind, share;
 
 	if (!strcmp(name, "node")) {
 		t->nodes = count;
+		return AUC_OK;
+	}
+	share = import_share(name + 5);
+	if (share < IMPORT_SHARES) {
+		*(strchr(name, ':') ? &t->typed_shares[share] : &t->shares[share]) += count;
 		return AUC_OK;
 	}
 	if (strncmp(name, "gres/gpu:", 9) != 0) {
@@ -302,6 +325,8 @@ enum auc_code import_tres_add(struct import *im, struct import_tres *t, const ch
 /* If some have a type that is accounted and others have none, the others are of another type. */
 void import_tres_done(const struct import_tres *t, struct import_record *r)
 {
+	for (unsigned i = 0; i < IMPORT_SHARES; i++)
+		r->shares[i] = fmax(t->shares[i], t->typed_shares[i]);
 	r->gpus = fmax(t->all, t->typed);
 	r->nodes = t->nodes;
 	r->kinds = t->kinds;

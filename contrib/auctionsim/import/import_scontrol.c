@@ -169,17 +169,20 @@ static enum auc_code sum_gres(struct import *im, const struct import_text *t, un
 {
 	char *word, *save = NULL, *paren, *count;
 	enum auc_code rc = AUC_OK;
-	unsigned kind;
+	unsigned kind, share;
 	double gpus;
 
 	while ((paren = strchr(list, '(')))
 		memset(paren, ',', strcspn(paren, ")") + (strchr(paren, ')') != NULL));
 	for (word = strtok_r(list, ",", &save); word && rc == AUC_OK;
 	     word = strtok_r(NULL, ",", &save)) {
-		if (strcmp(word, "gpu") != 0 && strncmp(word, "gpu:", 4) != 0)
+		share = import_share(word);
+		if (share == IMPORT_SHARES && strcmp(word, "gpu") != 0 &&
+		    strncmp(word, "gpu:", 4) != 0)
 			continue;
 		gpus = 1;
-		word += word[3] == ':' ? 4 : 3;
+		word += strcspn(word, ":");
+		word += *word == ':';
 		count = strrchr(word, ':');
 		if (count && isdigit((unsigned char)count[1]))
 			*count++ = '\0';
@@ -192,7 +195,12 @@ static enum auc_code sum_gres(struct import *im, const struct import_text *t, un
 		    (auc_parse_number(count, 0, IMPORT_GPUS_MAX, &gpus, "", NULL) != AUC_OK ||
 		     gpus != floor(gpus)))
 			return import_expected(t, t->at, column, count, err,
-					       "a whole number of GPUs after Gres=");
+					       "a whole number of %s after Gres=",
+					       share == IMPORT_SHARES ? "GPUs" : "shares of GPUs");
+		if (share < IMPORT_SHARES) {
+			n->shares[share] += gpus;
+			continue;
+		}
 		rc = import_kind(im, count == word ? "" : word, &kind, err);
 		if (rc == AUC_EINVAL)
 			return import_expected(
