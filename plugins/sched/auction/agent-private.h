@@ -1,7 +1,8 @@
 /*
  * agent-private.h - the inside of the agent, for the files that its thread runs: agent.c (the
- * thread and its cycle), look.c (Slurm's records), book.c (what the ledger is told), act.c (what
- * Slurm is asked). One cycle is: look, step each sale's machine (exec.h) and book, commit, act.
+ * thread and its cycle), agent_nodes.c (Slurm's nodes), look.c (Slurm's records), book.c (what the
+ * ledger is told), act.c (what Slurm is asked). One cycle is: look, step each sale's machine
+ * (exec.h) and book, commit, act.
  */
 #ifndef AUC_AGENT_PRIVATE_H
 #define AUC_AGENT_PRIVATE_H
@@ -123,11 +124,20 @@ struct auc_agent {
  * slurmctld is being stopped. */
 void auc_agent_complain(struct auc_agent *a, enum auc_agent_error kind, const struct auc_err *err);
 
+/* agent_nodes.c: true if nodes or partitions are to be looked at now. */
+bool auc_agent_nodes_due(const struct auc_agent *a, double now);
+/* Looks at nodes and tells the auction if they or partitions have changed; FORCE: all, and tells it
+ * in any case. True if the auction knows them. */
+bool auc_agent_refresh_nodes(struct auc_agent *a, double now, bool force);
 /*
  * What is about to be booked for T depends on nodes: takes note of what has become of them since
  * they were looked at, which is once in a cycle at most, and tells T's machine.
  */
 void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now);
+/* Without an auction: tells job_submit what partitions there are. */
+void auc_agent_see_partitions(struct auc_agent *a, double now);
+/* Frees what is known of nodes and partitions. */
+void auc_agent_forget_nodes(struct auc_agent *a);
 
 /* marks.c: tells T's machine which of its servers are down, or somebody else's; and of which
  * slurmctld may not know what runs there. */

@@ -27,7 +27,6 @@
 #include "sched/output/accounting.h"
 #include "sched/output/kept_files.h"
 #include "sched/output/mail.h"
-#include "adapter/nodes.h"
 #include "sched/auction/power.h"
 #include "sched/output/receipts.h"
 #include "sched/rpc/answered.h"
@@ -38,9 +37,6 @@
 #define CYCLE_IDLE  0.5  /* nothing is; new liens are found this soon */
 #define TURNS_EVERY 0.02 /* tasks of an array are being decided */
 #define PASS_MAX    1.0  /* seconds that a cycle may ask things of Slurm; the rest comes next */
-#define NODES_EVERY 2.0  /* seconds between looks at the nodes, */
-#define NODES_SHARE 100  /* or so many times what a look takes, */
-#define NODES_MAX   10.0 /* but so many at most, and so many where slurmctld says nothing new */
 #define KEEP_EVERY  1.0  /* seconds between looks at what fences and power saving need */
 #define RETRY       1.0  /* seconds before what failed in a cycle is tried again */
 #define AHEAD       30.0 /* seconds before its slot a member is submitted */
@@ -73,20 +69,7 @@ static double turn(struct auc_agent *a, bool changed, double now);
 static void follow_clock(struct auc_agent *a);
 static void check_version(struct auc_agent *a);
 static void reload(struct auc_agent *a, double now);
-static bool nodes_due(const struct auc_agent *a, double now);
-static bool nodes_moved(const struct auc_agent *a);
-static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what);
-static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes);
-static void load_topology(struct auc_agent *a);
-static bool refresh_nodes(struct auc_agent *a, double now, bool force);
-static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes);
-static void see_missing(struct auc_agent *a, const struct auc_server_spec *servers, unsigned n);
-static void miss_nodes(struct auc_agent *a, const struct auc_err *err);
-static void list_up(struct auc_agent *a);
 static void mark_all(struct auc_agent *a, double now);
-static int by_name(const void *a, const void *b);
-static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
-			 double now, bool force);
 static enum auc_code take_key(struct auc_agent *a, struct auc_err *err);
 static bool open_spool(struct auc_agent *a, double now);
 static void open_up(struct auc_agent *a, double now);
@@ -284,19 +267,12 @@ static void *agent_main(void *arg)
 	auc_fence_clear(a);
 	auc_power_clear(a);
 	auc_settling_clear(a);
-	slurm_free_partition_info_msg(a->partitions);
-	free(a->topology);
-	a->partitions = NULL;
-	free(a->servers);
-	free(a->up);
+	auc_agent_forget_nodes(a);
 	free(a->loaded);
 	free(a->owners);
 	a->loaded = NULL;
 	a->owners = NULL;
 	a->loaded_alloc = a->nowners = a->owners_alloc = 0;
-	a->servers = NULL;
-	a->up = NULL;
-	a->nservers = a->nup = 0;
 	free(a->protected);
 	a->protected = NULL;
 	a->nprotected = 0;
@@ -397,192 +373,7 @@ static void reload(struct auc_agent *a, double now)
 				    "slurmctld; until then it is %s as before",
 				    dir, a->dir);
 	}
-	refresh_nodes(a, now, true);
-}
-
-/* Now and then whatever slurmctld says; else if it says that something has changed. */
-static bool nodes_due(const struct auc_agent *a, double now)
-{
-	return now >= a->next_nodes &&
-	       (a->next_nodes == 0 || now >= a->latest_nodes || nodes_moved(a));
-}
-
-/* True if slurmctld says that it knows more of nodes than we do. */
-static bool nodes_moved(const struct auc_agent *a)
-{
-	for (unsigned i = 0; i < AUC_RPC_NSTAMPS; i++)
-		if (i != AUC_STAMP_JOBS && said_new(a, i))
-			return true;
-	return false;
-}
-
-static bool said_new(const struct auc_agent *a, enum auc_rpc_stamp what)
-{
-	return auc_stamp_moved(&a->node_stamps[what], auc_rpc_changed(what));
-}
-
-/* SELDOM: the partitions, too, and the reservations are to be next. Each start and end of a job is
- * a change of nodes, hardly any is one of these. */
-static bool load_nodes(struct auc_agent *a, double now, bool seldom, node_info_msg_t **nodes)
-{
-	enum auc_code code = AUC_OK;
-	struct auc_err err;
-
-	if (seldom) {
-		slurm_free_partition_info_msg(a->partitions);
-		a->partitions = NULL;
-		code = auc_rpc_load_partitions(&a->partitions, &err);
-		load_topology(a);
-		a->next_seldom = now + NODES_MAX;
-	}
-	if (!code)
-		code = auc_rpc_load_nodes(nodes, &err);
-	if (!code)
-		return true;
-	a->next_seldom = 0;
-	miss_nodes(a, &err);
-	return false;
-}
-
-/* What is not known now stays as it was. */
-static void load_topology(struct auc_agent *a)
-{
-	struct auc_err err;
-	char *text;
-
-	if (auc_rpc_load_topology(&text, &err)) {
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
-		return;
-	}
-	free(a->topology);
-	a->topology = text;
-}
-
-/* Tells the auction when nodes or partitions changed; true if it knows them. */
-static bool refresh_nodes(struct auc_agent *a, double now, bool force)
-{
-	bool seldom = force || !a->partitions || now >= a->next_seldom ||
-		      said_new(a, AUC_STAMP_PARTITIONS) || said_new(a, AUC_STAMP_RESERVATIONS);
-	struct auc_stamp stamps[AUC_RPC_NSTAMPS];
-	const partition_info_msg_t *partitions;
-	struct auc_server_spec *servers;
-	node_info_msg_t *nodes;
-	struct auc_err err;
-	double began = auc_site_now(), took, every = auc_settling_pace(a, NODES_EVERY);
-	enum auc_code code;
-	bool known;
-	unsigned n;
-
-	a->next_nodes = now + every;
-	a->latest_nodes = a->next_nodes; /* if this fails */
-	for (unsigned i = 0; i < AUC_RPC_NSTAMPS; i++)
-		stamps[i] = auc_stamp_of(auc_rpc_changed(i), now);
-	if (!a->auction)
-		return false;
-	if (!load_nodes(a, now, seldom, &nodes))
-		return false;
-	partitions = a->partitions;
-	took = auc_site_now() - began;
-	if (took * NODES_SHARE > every)
-		a->next_nodes =
-			now + (took * NODES_SHARE < NODES_MAX ? took * NODES_SHARE : NODES_MAX);
-	if (seldom) {
-		see_partitions(a, nodes);
-		auc_slurm_rules_look(a, stamps[AUC_STAMP_PARTITIONS].at, began);
-	}
-	auc_site_set_most_threads(auc_nodes_most_threads(nodes));
-	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
-				 &err);
-	if (code)
-		miss_nodes(a, &err);
-	if (code != AUC_ENOMEM && a->topology &&
-	    auc_nodes_set_switches(servers, n, a->topology, &err))
-		miss_nodes(a, &err);
-	see_missing(a, servers, code == AUC_ENOMEM ? 0 : n);
-	known = code != AUC_ENOMEM && take_servers(a, servers, n, now, force);
-	if (known) {
-		a->latest_nodes = every < NODES_EVERY ? a->next_nodes : now + NODES_MAX;
-		memcpy(a->node_stamps, stamps, sizeof(stamps));
-		auc_settling_look(a, nodes);
-		auc_fence_look(a, nodes, seldom);
-		auc_power_look(a, nodes);
-	}
-	slurm_free_node_info_msg(nodes);
-	return known;
-}
-
-/* Owns SERVERS. True if the auction has them. */
-static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, unsigned n,
-			 double now, bool force)
-{
-	bool same = a->servers && n == a->nservers &&
-		    !memcmp(servers, a->servers, n * sizeof(*servers));
-	enum auc_code code;
-	struct auc_err err;
-
-	if (!force && same) {
-		free(servers);
-		return true;
-	}
-	free(a->servers);
-	a->servers = servers;
-	a->nservers = n;
-	list_up(a);
-	a->changed = true;
-	code = auc_auction_set_servers(a->auction, servers, n, now, &err);
-	if (code)
-		miss_nodes(a, &err);
-	else if (!same)
-		slurm_info("sched/auction: %u nodes are for sale", n);
-	return code == AUC_OK || code == AUC_EFULL;
-}
-
-/* Tells job_submit what partitions there are. */
-static void see_partitions(struct auc_agent *a, const node_info_msg_t *nodes)
-{
-	struct auc_partitions partitions;
-	struct auc_err err;
-
-	if (auc_partitions_see(nodes, a->partitions, &partitions, &err))
-		auc_agent_complain(a, AUC_ERROR_NODES, &err);
-	else
-		auc_site_set_partitions(&partitions);
-}
-
-/* Nothing of a partition that Slurm does not have is for sale, and nobody can buy a type that fits
- * on none of SERVERS: maybe one with a typing error. */
-static void see_missing(struct auc_agent *a, const struct auc_server_spec *servers, unsigned n)
-{
-	const struct auc_conf *conf = auc_auction_conf(a->auction);
-	char missing[sizeof(a->missing)];
-
-	auc_nodes_missing(conf, a->partitions, missing, sizeof(missing));
-	auc_nodes_unfit(conf, servers, n, missing, sizeof(missing));
-	if (!strcmp(missing, a->missing))
-		return;
-	memcpy(a->missing, missing, sizeof(missing));
-	a->changed = true;
-	if (*missing)
-		slurm_error("sched/auction: auction.conf: %s", missing);
-}
-
-static void miss_nodes(struct auc_agent *a, const struct auc_err *err)
-{
-	a->unknown = *err;
-	auc_agent_complain(a, AUC_ERROR_NODES, err);
-}
-
-static void list_up(struct auc_agent *a)
-{
-	free(a->up);
-	a->up = calloc(a->nservers + 1, sizeof(*a->up));
-	a->nup = 0;
-	a->nodes++;
-	for (unsigned i = 0; i < a->nservers && a->up; i++)
-		if (!a->servers[i].down)
-			a->up[a->nup++] = a->servers[i].name;
-	if (a->up)
-		qsort(a->up, a->nup, sizeof(*a->up), by_name);
+	auc_agent_refresh_nodes(a, now, true);
 }
 
 static void mark_all(struct auc_agent *a, double now)
@@ -590,19 +381,6 @@ static void mark_all(struct auc_agent *a, double now)
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		auc_agent_mark_down(a, t, now);
 	a->calm_nodes = a->nodes;
-}
-
-void auc_agent_see_nodes(struct auc_agent *a, struct auc_task *t, double now)
-{
-	if (!a->nodes_fresh && nodes_moved(a))
-		refresh_nodes(a, now, false);
-	a->nodes_fresh = true;
-	auc_agent_mark_down(a, t, now);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* What is bid is sealed in receipts. Without the spool and with another key nobody can read it. */
@@ -664,7 +442,6 @@ static bool open_spool(struct auc_agent *a, double now)
 static void open_up(struct auc_agent *a, double now)
 {
 	struct auc_sale_view *views;
-	node_info_msg_t *nodes;
 	struct auc_err err;
 	unsigned n;
 
@@ -680,7 +457,7 @@ static void open_up(struct auc_agent *a, double now)
 	write_status(a, now);
 	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
-	if (!refresh_nodes(a, now, true)) {
+	if (!auc_agent_refresh_nodes(a, now, true)) {
 		auc_site_gate(a->unknown.text);
 		goto closed;
 	}
@@ -708,10 +485,8 @@ static void open_up(struct auc_agent *a, double now)
 	return;
 closed:
 	/* What a job without a bid may enter depends on them. */
-	if (!a->auction && load_nodes(a, now, true, &nodes)) {
-		see_partitions(a, nodes);
-		slurm_free_node_info_msg(nodes);
-	}
+	if (!a->auction)
+		auc_agent_see_partitions(a, now);
 	auc_look_protect();
 	write_status(a, now);
 }
@@ -777,8 +552,8 @@ static double cycle(struct auc_agent *a, double now)
 		}
 	}
 	auc_settling_lift(a);
-	if (nodes_due(a, now) || said_new(a, AUC_STAMP_PARTITIONS))
-		refresh_nodes(a, now, false);
+	if (auc_agent_nodes_due(a, now))
+		auc_agent_refresh_nodes(a, now, false);
 	if (!a->calm)
 		count_states(a);
 	auc_series_add(&a->stats.cycles, auc_site_now() - now);
