@@ -146,10 +146,11 @@ enum auc_code auc_bid_time_max_of(struct auc_bid *bid, double stated, struct auc
 				   bid->time_max);
 	bid->most = bid->time_max / stated;
 	if (bid->most < 1)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--time-max: %.15g s, expected at least the %.15g s that the "
-				   "job takes as a rule (--time)",
-				   bid->time_max, stated);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--time-max: %.15g s, expected at least the %.15g s that the "
+			"job takes as a rule (--time, which Slurm takes in whole minutes)",
+			bid->time_max, stated);
 	if (bid->most > AUC_RANGE_MOST)
 		return auc_err_set(
 			err, AUC_EINVAL,

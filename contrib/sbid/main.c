@@ -71,6 +71,7 @@ static bool add_held(struct rows *r, const char *user);
 static bool take_held(const char *id, struct job *job, char **text);
 static void show_receipt(const struct sbid *s, const struct job *job);
 static void plan_times(const struct auc_receipt *r, char start[32], char stop[32]);
+static bool has_ended(const struct job *job);
 static void show_why(const char *why);
 static void show_stood(const char *why);
 static void show_waiting(const struct job *job);
@@ -527,10 +528,27 @@ static void show_receipt(const struct sbid *s, const struct job *job)
 	if (r->planned > 0)
 		printf("planned for %.4g times the time that it states\n", r->planned);
 	show_plan(r);
-	if (r->block && strcmp(r->state, "settled"))
+	if (!strcmp(r->state, "settled"))
+		return;
+	if (has_ended(job)) {
+		puts("it has ended; what it gets back is about to be settled");
+		return;
+	}
+	if (r->block)
 		printf("a block: jobs with --reservation=auction_block_%s run in it\n", job->id);
-	if (strcmp(r->state, "settled"))
-		printf("sbid cancel %s gives it up\n", job->id);
+	printf("sbid cancel %s gives it up\n", job->id);
+}
+
+/* By what sacct says of it. */
+static bool has_ended(const struct job *job)
+{
+	static const char *const live[] = {"PENDING",  "RUNNING",    "SUSPENDED",  "REQUEUED",
+					   "RESIZING", "COMPLETING", "CONFIGURING"};
+
+	for (size_t i = 0; i < sizeof(live) / sizeof(*live); i++)
+		if (!strcmp(job->state, live[i]))
+			return false;
+	return true;
 }
 
 /* In words, where one word is not enough. */

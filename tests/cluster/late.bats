@@ -33,7 +33,7 @@ setup_file()
 
 @test "a job that says how long it takes at most buys that, pays for what it uses, and is told" {
 	run -1 as alice sbatch -N1 -w edge2 --gpus-per-node=4 -c1 --mem=100 -t2 --time-max=1 --bid=300 --wrap true
-	[[ $output == *"--time-max: 60 s, expected at least the 120 s that the job takes as a rule (--time)"* ]]
+	[[ $output == *"--time-max: 60 s, expected at least the 120 s that the job takes as a rule (--time, which Slurm takes in whole minutes)"* ]]
 	run -0 as alice sbatch --parsable -N1 -w edge2 --gpus-per-node=4 -c1 --mem=100 -t1 --time-max=2:00 --overrun=kill --bid=300 -o /dev/null --wrap 'sleep 1'
 	[[ $output == *"planned for 2 times the time that it states (--time-max); what it does not use is paid back"* ]]
 	job=$(grep -Eo '^[0-9]+$' <<< "$output")

@@ -52,6 +52,10 @@ if [[ " \$* " == *" -j 40 "* ]]; then
 	echo '40|late|CANCELLED by 64030|$(sed 's/STATE/settled/; s/PAID/2.000000/' <<< "$receipt"),"refund":"0.000000","why":"timeout"}'
 	exit
 fi
+if [[ " \$* " == *" -j 41 "* ]]; then
+	echo '41|gone|CANCELLED by 64030|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
+	exit
+fi
 if [[ " \$* " == *" -j 21 "* ]]; then
 	echo '21|sweep|CANCELLED|{"auction":1,"sale":"w-3","state":"unsold","since":30000,"until":36000,"tasks":3,"why":"refused"}'
 	exit
@@ -155,6 +159,11 @@ pays 1.000000
 sbid cancel 20_1 gives it up' show 20_1
 expect 'an array that was refused' 0 'job 21 (sweep): CANCELLED
 3 tasks were not sold: refused; paid nothing; "sbid why" may say more' show 21
+expect 'one that was cancelled a moment ago' 0 'job 41 (gone): CANCELLED by 64030
+sale ab-1: sold
+pays 2.000000
+1970-01-01T08:35:00 to 1970-01-01T08:50:00: e1 1 x v100, e2 2 x v100 1 x ps
+it has ended; what it gets back is about to be settled' show 41
 expect 'one that was late' 0 'job 40 (late): CANCELLED by 64030
 sale ab-1: settled, timeout
 its time was over; next time, bid for a longer one (--time, --time-max) or for more work
