@@ -83,10 +83,7 @@ struct json_object *auc_auction_board(const struct auc_auction *a)
 		o = row_to_json(&a->conf->shapes[i], &a->board.rows[i]);
 		ok = o && auc_json_push(list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 /* Rows for the shapes of the configuration in force. False: no memory. */

@@ -282,9 +282,8 @@ static bool tell_balance(struct auc_auction *a, struct json_object *o, const str
 		     auc_json_add_money(one, "in", auc_account_budget(of)) &&
 		     auc_json_add_money(one, "out", auc_account_spent(of)) &&
 		     auc_json_add_money(one, "held", of->pending) &&
-		     auc_json_add_bool(one, "limited", of->limited) &&
-		     !json_object_array_add(list, json_object_get(one));
-		json_object_put(one);
+		     auc_json_add_bool(one, "limited", of->limited);
+		ok = auc_json_push_if(ok, list, one);
 	}
 	ok = ok && (!payers.n || strcmp(payers.name[0], AUC_MINT) == 0 ||
 		    auc_json_add_money(o, "left", auc_books_left(books, &payers)));

@@ -75,10 +75,7 @@ struct json_object *auc_auction_status(struct auc_auction *a, double now)
 		     auc_json_add(o, "sales", sales(&look));
 	clear_look(&look);
 	pthread_mutex_unlock(&a->admin);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* False: no memory. */
@@ -226,10 +223,7 @@ static struct json_object *bounds(const struct auc_auction *a)
 		else
 			json_object_put(of);
 	}
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* What the last fit says; before there was one, how many bids there are. */
@@ -246,10 +240,7 @@ static struct json_object *learning(const struct look *look)
 		     (isnan(auc_tariff_gap(t)) || auc_json_add_double(o, "gap", auc_tariff_gap(t)));
 	}
 	free(why);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* Logarithms as they are in a price. */
@@ -354,10 +345,7 @@ static struct json_object *traffic(const struct auc_market *m)
 	     auc_json_add(o, "tres", json_object_get(tres));
 	json_object_put(t);
 	json_object_put(tres);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static double used_of(const struct auc_market *m, unsigned s, unsigned tres, auc_slot t)
@@ -433,10 +421,7 @@ static struct json_object *runs(const struct auc_market *m, unsigned s, unsigned
 		from = t + 1;
 		price = 0;
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 static struct json_object *sales(const struct look *look)

@@ -62,10 +62,7 @@ struct json_object *auc_summary_of(struct json_object *status)
 		ok = auc_json_add(o, "classes", classes(s));
 	}
 	free(s);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* NULL: there is none of that type. */

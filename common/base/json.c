@@ -50,6 +50,11 @@ bool auc_json_add_number(struct json_object *o, const char *key, double value)
 			    json_object_new_double_s(value, auc_number_str(value + 0.0, text)));
 }
 
+bool auc_json_add_if(bool ok, struct json_object *o, const char *key, struct json_object *value)
+{
+	return auc_json_if(ok, value) && auc_json_add(o, key, value);
+}
+
 bool auc_json_push(struct json_object *array, struct json_object *element)
 {
 	if (element && !json_object_array_add(array, element))

@@ -24,6 +24,9 @@ bool auc_json_add_double(struct json_object *o, const char *key, double value);
 /* The same as the shortest text that reads back to the same double. */
 bool auc_json_add_number(struct json_object *o, const char *key, double value);
 bool auc_json_add_money(struct json_object *o, const char *key, auc_money value);
+/* auc_json_add() if OK, which says that VALUE is whole; else VALUE (or NULL) is put. False if OK
+ * was, or there is no memory. */
+bool auc_json_add_if(bool ok, struct json_object *o, const char *key, struct json_object *value);
 /* Gives ELEMENT (NULL: no memory) to ARRAY. False, with ELEMENT put, if there is no memory. */
 bool auc_json_push(struct json_object *array, struct json_object *element);
 /* The same if OK, which says that ELEMENT is whole; else ELEMENT (or NULL) is put. False if OK was,

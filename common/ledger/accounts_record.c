@@ -81,8 +81,7 @@ bool auc_payers_write(struct json_object *o, const struct auc_payers *p)
 	for (unsigned i = 0; list && i < p->n; i++) {
 		struct json_object *name = json_object_new_string(p->name[i]);
 
-		if (!name || json_object_array_add(list, name)) {
-			json_object_put(name);
+		if (!auc_json_push(list, name)) {
 			json_object_put(list);
 			return false;
 		}
@@ -274,7 +273,7 @@ static struct json_object *account_record(const struct auc_account *a)
 /* N ids, in the order in which they came, of which FROM come before. */
 static struct json_object *ids_record(const struct auc_books *b, unsigned from, unsigned n)
 {
-	struct json_object *o = new_record("transfers"), *list = json_object_new_array(), *pair;
+	struct json_object *o = new_record("transfers"), *list = json_object_new_array();
 	bool good = o && list && auc_json_add_money(o, "returned", b->returned) &&
 		    auc_json_add_int(o, "forgotten", b->forgotten);
 
@@ -282,16 +281,10 @@ static struct json_object *ids_record(const struct auc_books *b, unsigned from, 
 		good = auc_json_add(o, "ids", list);
 	else
 		json_object_put(list);
-	for (unsigned i = 0; good && i < n; i++) {
-		pair = id_pair(&b->ids[(b->first_id + from + i) % AUC_IDS_MAX]);
-		good = pair && !json_object_array_add(list, pair);
-		if (!good)
-			json_object_put(pair);
-	}
-	if (good)
-		return o;
-	json_object_put(o);
-	return NULL;
+	for (unsigned i = 0; good && i < n; i++)
+		good = auc_json_push(list,
+				     id_pair(&b->ids[(b->first_id + from + i) % AUC_IDS_MAX]));
+	return auc_json_if(good, o);
 }
 
 static struct json_object *id_pair(const struct auc_transfer_id *id)

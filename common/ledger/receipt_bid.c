@@ -135,9 +135,8 @@ static bool add_data(struct json_object *o, const char *text)
 	for (unsigned i = 0; ok && i < bid->ndata; i++) {
 		place = json_object_new_object();
 		ok = place && auc_json_add_text(place, "server", bid->data[i].name) &&
-		     auc_json_add_int(place, "chunks", (int64_t)bid->data[i].value) &&
-		     !json_object_array_add(list, json_object_get(place));
-		json_object_put(place);
+		     auc_json_add_int(place, "chunks", (int64_t)bid->data[i].value);
+		ok = auc_json_push_if(ok, list, place);
 	}
 	free(bid);
 	if (ok)

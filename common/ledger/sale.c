@@ -225,10 +225,7 @@ struct json_object *auc_entry_record(const struct auc_entry *e, const struct auc
 	if (ok && !e->record)
 		ok = auc_sale_add_types(o, s, m) &&
 		     auc_json_add(o, "plan", auc_plan_to_json(&s->plan, m));
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* How many of plan_keys RECORD has. */

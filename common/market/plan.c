@@ -368,7 +368,6 @@ auc_money auc_plan_value(const struct auc_plan *p)
 struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_market *m)
 {
 	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
-	struct json_object *run;
 	char text[AUC_NUMBER_LEN];
 	unsigned i;
 	bool ok;
@@ -383,12 +382,8 @@ struct json_object *auc_plan_to_json(const struct auc_plan *p, const struct auc_
 		ok = auc_json_add(
 			o, "front",
 			json_object_new_double_s(p->front, auc_number_str(p->front, text)));
-	for (i = 0; ok && i < p->nruns; i++) {
-		run = run_to_json(p, &p->runs[i], m);
-		ok = run && !json_object_array_add(runs, run);
-		if (!ok)
-			json_object_put(run);
-	}
+	for (i = 0; ok && i < p->nruns; i++)
+		ok = auc_json_push(runs, run_to_json(p, &p->runs[i], m));
 	if (!ok)
 		json_object_put(runs);
 	if (ok && auc_json_add(o, "plan", runs) && add_chunks(o, p, m) &&
@@ -523,32 +518,21 @@ static struct json_object *run_to_json(const struct auc_plan *p, const struct au
 	     !json_object_object_add(o, "ps", json_object_get(ps));
 	json_object_put(workers);
 	json_object_put(ps);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *gang_to_json(const struct auc_plan *p, const struct auc_run *run,
 					const struct auc_market *m)
 {
-	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array(), *name;
+	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array();
 	bool ok = o && nodes && auc_json_add_int(o, "from", run->from) &&
 		  auc_json_add_int(o, "to", run->to);
 
-	for (unsigned i = 0; ok && i < run->nshares; i++) {
-		name = json_object_new_string(
-			auc_market_server_name(m, p->shares[run->first_share + i].server));
-		ok = name && !json_object_array_add(nodes, name);
-		if (!ok)
-			json_object_put(name);
-	}
-	ok = ok && auc_json_add(o, "nodes", json_object_get(nodes));
-	json_object_put(nodes);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	for (unsigned i = 0; ok && i < run->nshares; i++)
+		ok = auc_json_push(nodes, json_object_new_string(auc_market_server_name(
+						  m, p->shares[run->first_share + i].server)));
+	ok = auc_json_add_if(ok, o, "nodes", nodes);
+	return auc_json_if(ok, o);
 }
 
 static enum auc_code read_head(struct json_object *o, const struct auc_market *m,
@@ -769,10 +753,8 @@ static bool add_chunks(struct json_object *o, const struct auc_plan *p, const st
 		return false;
 	for (i = 0; i < p->nchunks; i++) {
 		chunk = chunk_to_json(p, &p->chunks[i], m);
-		if (!chunk || json_object_array_add(chunks, chunk)) {
-			json_object_put(chunk);
+		if (!auc_json_push(chunks, chunk))
 			return false;
-		}
 	}
 	return true;
 }

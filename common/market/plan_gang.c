@@ -29,8 +29,7 @@ bool auc_plan_add_gang(struct json_object *o, const struct auc_plan *p, const st
 	for (unsigned k = 0; ok && k < m->ntres; k++)
 		if (p->amount[k] > 0)
 			ok = auc_json_add_double(amounts, m->tres[k].name, p->amount[k]);
-	ok = ok && auc_json_add(o, "per_node", json_object_get(amounts));
-	json_object_put(amounts);
+	ok = auc_json_add_if(ok, o, "per_node", amounts);
 	return ok;
 }
 

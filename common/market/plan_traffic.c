@@ -35,10 +35,8 @@ bool auc_plan_add_traffic(struct json_object *o, const struct auc_plan *p,
 		return false;
 	for (unsigned i = 0; i < p->nmoves; i++) {
 		move = move_to_json(&p->moves[i], m);
-		if (!move || json_object_array_add(list, move)) {
-			json_object_put(move);
+		if (!auc_json_push(list, move))
 			return false;
-		}
 	}
 	return true;
 }

@@ -465,10 +465,7 @@ static struct json_object *runs_json(const struct auc_tariff_run *r, unsigned n)
 		else
 			json_object_put(run);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 static enum auc_code read_head(struct json_object *o, struct auc_tariff *t, struct auc_err *err)

@@ -532,10 +532,8 @@ static struct json_object *runs_for_sale(struct json_object *class, int64_t firs
 		if (to < first || from > last)
 			continue;
 		one = json_object_new_array();
-		if (!one || json_object_array_add(list, one)) {
-			json_object_put(one);
+		if (!auc_json_push(list, one))
 			continue;
-		}
 		json_object_array_add(one, json_object_new_int64(from < first ? first : from));
 		json_object_array_add(one, json_object_new_int64(to > last ? last : to));
 		json_object_array_add(one, json_object_new_int64(0));

@@ -75,10 +75,7 @@ static struct json_object *times(const struct auc_times *t)
 	     auc_json_add(o, "counts", json_object_get(counts));
 	json_object_put(bounds);
 	json_object_put(counts);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *refusals(const struct auc_activity *y)
@@ -88,10 +85,7 @@ static struct json_object *refusals(const struct auc_activity *y)
 
 	for (unsigned i = AUC_REASON_NONE + 1; i <= AUC_REASON_INVALID && ok; i++)
 		ok = auc_json_add_int(o, auc_reason_word(i), (int64_t)y->refused[i]);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *failures(const struct auc_activity *y)
@@ -101,8 +95,5 @@ static struct json_object *failures(const struct auc_activity *y)
 
 	for (unsigned i = AUC_OK + 1; i <= AUC_ELIMIT && ok; i++)
 		ok = auc_json_add_int(o, auc_err_word(i), (int64_t)y->failed[i]);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }

@@ -478,8 +478,7 @@ static bool add_partitions(struct json_object *o, const struct auc_logged_bid *b
 
 	for (unsigned i = 0; list && i < b->npartitions; i++) {
 		name = json_object_new_string(b->partitions[i]);
-		if (!name || json_object_array_add(list, name)) {
-			json_object_put(name);
+		if (!auc_json_push(list, name)) {
 			json_object_put(list);
 			return false;
 		}

@@ -187,10 +187,7 @@ struct json_object *auc_job_times_event(const struct auc_job_time *job)
 		  auc_json_add_number(o, "factor", job->factor) &&
 		  auc_json_add_bool(o, "cut", job->cut);
 
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 bool auc_job_times_knows(struct json_object *event)

@@ -139,10 +139,7 @@ struct json_object *auc_posted_answers_event(const struct auc_posted_answers *l,
 		     auc_json_add_int(o, keys[kind].count, a->count[kind]) &&
 		     auc_json_add_double(o, keys[kind].price, a->price[kind]) &&
 		     auc_json_add_double(o, keys[kind].idle, a->idle[kind]);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 bool auc_posted_answers_knows(struct json_object *event)

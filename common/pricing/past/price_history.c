@@ -172,10 +172,7 @@ struct json_object *auc_price_history_event(const struct auc_price_history *h, u
 		ok = ok && claim_to_event(b->claim, o);
 	else
 		ok = ok && add_amounts(o, "tres", b->ratio, b->n);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 bool auc_price_history_knows(struct json_object *event)

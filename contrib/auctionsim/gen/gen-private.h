@@ -65,8 +65,6 @@ double gen_uniform(struct gen *g);
 double gen_random(uint64_t *state);
 unsigned gen_pick(struct gen *g, unsigned n);
 
-/* O if OK, else NULL, and O is given up: what a function returns that made O. */
-struct json_object *gen_made(struct json_object *o, bool ok);
 /* Prints BEFORE and O (NULL: no memory) on one line and gives O up. */
 bool gen_put(struct gen *g, const char *before, struct json_object *o);
 /* The same of a job, with its true time if there is noise. */

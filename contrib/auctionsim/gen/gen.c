@@ -203,14 +203,6 @@ unsigned gen_pick(struct gen *g, unsigned n)
 	return (unsigned)(gen_uniform(g) * n);
 }
 
-struct json_object *gen_made(struct json_object *o, bool ok)
-{
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
-}
-
 bool gen_put(struct gen *g, const char *before, struct json_object *o)
 {
 	const char *text = o ? json_object_to_json_string_ext(o, JSON_C_TO_STRING_SPACED) : NULL;

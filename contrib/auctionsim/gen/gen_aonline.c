@@ -132,7 +132,7 @@ static struct json_object *make_type(struct gen *g, bool ps, unsigned i)
 	     auc_json_add(o, "tres", json_object_get(tres)) &&
 	     gen_add_number(o, "bandwidth_mbps", bandwidth);
 	json_object_put(tres);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_server(struct gen *g, unsigned i, bool cloud)
@@ -151,7 +151,7 @@ static struct json_object *make_server(struct gen *g, unsigned i, bool cloud)
 	     auc_json_add_text(o, "site", cloud ? "cloud" : "edge") &&
 	     auc_json_add(o, "capacity", json_object_get(capacity));
 	json_object_put(capacity);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* Each worker (PS) is of a random type. */
@@ -187,7 +187,7 @@ static struct json_object *make_job(struct gen *g, unsigned i)
 	     gen_add_number(o, "workers", gen_draw(g, GANG, 0)) &&
 	     gen_add_number(o, "chunk_mb", gen_draw(g, CHUNK_MB, 2)) && add_seconds(g, o, false) &&
 	     add_seconds(g, o, true) && add_upload(g, o);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* Peaks: the mean of three draws, in the first or in the second half of the range. */
@@ -227,7 +227,6 @@ static bool add_upload(struct gen *g, struct json_object *job)
 		ok = gen_add_named(o, "edge", i + 1, gen_draw(g, UPLOAD, 0));
 	if (ok && !g->values[CLOUD].low)
 		ok = gen_add_number(o, "cloud", gen_draw(g, CLOUD_UPLOAD, 0));
-	ok = ok && auc_json_add(job, "upload_slots", json_object_get(o));
-	json_object_put(o);
+	ok = auc_json_add_if(ok, job, "upload_slots", o);
 	return ok;
 }

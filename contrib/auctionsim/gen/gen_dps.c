@@ -134,7 +134,7 @@ static struct json_object *make_type(struct gen *g, bool ps, unsigned i)
 	     auc_json_add(o, "tres", json_object_get(tres)) &&
 	     gen_add_number(o, "bandwidth_mbps", gen_draw(g, ps ? PS_BANDWIDTH : BANDWIDTH, 0));
 	json_object_put(tres);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_server(struct gen *g, unsigned i, bool cloud)
@@ -159,7 +159,7 @@ static struct json_object *make_server(struct gen *g, unsigned i, bool cloud)
 	     auc_json_add_text(o, "site", cloud ? "cloud" : "edge") &&
 	     auc_json_add(o, "capacity", json_object_get(capacity));
 	json_object_put(capacity);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_job(struct gen *g, unsigned i)
@@ -182,7 +182,7 @@ static struct json_object *make_job(struct gen *g, unsigned i)
 	     auc_json_add(o, "worker_seconds", make_seconds(g, false)) &&
 	     auc_json_add(o, "ps_seconds", make_seconds(g, true)) &&
 	     auc_json_add(o, "upload_slots", make_upload(g));
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_utility(struct gen *g, double work)
@@ -203,7 +203,7 @@ static struct json_object *make_utility(struct gen *g, double work)
 		     gen_add_number(o, "slope", gen_draw(g, LINEAR_B, 4));
 	else
 		ok = ok && gen_add_number(o, "scale", round(gen_draw(g, INVERSE_A, 4) * work));
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_seconds(struct gen *g, bool ps)
@@ -218,7 +218,7 @@ static struct json_object *make_seconds(struct gen *g, bool ps)
 			     : round(gen_draw(g, WORKER_SLOTS, 9) * slot * 1000) / 1000;
 		ok = gen_add_named(o, ps ? "p" : "w", i + 1, seconds);
 	}
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_upload(struct gen *g)
@@ -231,5 +231,5 @@ static struct json_object *make_upload(struct gen *g)
 		ok = gen_add_named(o, "edge", i + 1, gen_draw(g, UPLOAD, 0));
 	if (ok && (g->values[CLOUD_WORKERS].high > 0 || g->values[CLOUD_PS].high > 0))
 		ok = gen_add_number(o, "cloud", gen_draw(g, CLOUD_UPLOAD, 0));
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }

@@ -176,7 +176,7 @@ static struct json_object *make_server(struct gen *g, unsigned i)
 	     auc_json_add_text(o, "name", name) &&
 	     auc_json_add(o, "capacity", json_object_get(capacity));
 	json_object_put(capacity);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_job(struct gen *g, unsigned i, struct place *places)
@@ -208,7 +208,7 @@ static struct json_object *make_job(struct gen *g, unsigned i, struct place *pla
 	     auc_json_add(o, "data_chunks", make_data(g, (unsigned)chunks, places)) &&
 	     auc_json_add(o, "worker_types", make_types(g, false)) &&
 	     auc_json_add(o, "ps_types", make_types(g, true));
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* The job's one type. The setting knows no bandwidth, only the budget. */
@@ -228,7 +228,7 @@ static struct json_object *make_types(struct gen *g, bool ps)
 	     !json_object_array_add(list, json_object_get(o));
 	json_object_put(tres);
 	json_object_put(o);
-	return gen_made(list, ok);
+	return auc_json_if(ok, list);
 }
 
 static struct json_object *make_utility(struct gen *g)
@@ -239,7 +239,7 @@ static struct json_object *make_utility(struct gen *g)
 		  gen_add_number(o, "scale", round(scale * tau * 100) / 100) &&
 		  gen_add_number(o, "decay", 1 / gen_draw(g, PATIENCE, 2));
 
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* PLACES are the sites, in any order. */
@@ -262,5 +262,5 @@ static struct json_object *make_data(struct gen *g, unsigned chunks, struct plac
 	for (i = 0; i < n && ok; i++)
 		if (places[i].chunks)
 			ok = gen_add_named(o, "site", places[i].site, places[i].chunks);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }

@@ -87,7 +87,7 @@ static bool write_scenario(struct gen *g)
 		fputs("\"budgets\": ", g->out);
 		for (i = 0; i < (unsigned)g->values[USERS].low && ok; i++)
 			ok = budgets && gen_add_named(budgets, "u", i + 1, g->values[BUDGET].low);
-		ok = gen_put(g, "", gen_made(budgets, ok)) && ok;
+		ok = gen_put(g, "", auc_json_if(ok, budgets)) && ok;
 		fputs(",\n", g->out);
 	}
 	fputs("\"servers\": [\n", g->out);
@@ -116,9 +116,8 @@ static struct json_object *make_server(struct gen *g, unsigned i)
 		snprintf(name, sizeof(name), "leaf%u", i / leaf + 1);
 		ok = ok && auc_json_add_text(o, "switch", name);
 	}
-	ok = ok && auc_json_add(o, "capacity", json_object_get(capacity));
-	json_object_put(capacity);
-	return gen_made(o, ok);
+	ok = auc_json_add_if(ok, o, "capacity", capacity);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_job(struct gen *g, unsigned i)
@@ -146,7 +145,7 @@ static struct json_object *make_job(struct gen *g, unsigned i)
 	if (nodes > 1 && gen_uniform(g) < g->values[WITHIN].low && g->values[LEAF].low > 0)
 		ok = ok && auc_json_add_text(o, "gang_within", "switch");
 	json_object_put(list);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* SLOTS: what the job takes. */
@@ -163,7 +162,7 @@ static struct json_object *make_utility(struct gen *g, double worth, double slot
 	else
 		ok = ok && gen_add_number(o, "decay", round(4e4 / deadline) / 1e4) &&
 		     gen_add_number(o, "target", deadline);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* As it is, and of some jobs on twice and four times the nodes, nine tenths as fast for each. */
@@ -176,9 +175,7 @@ static bool add_shapes(struct gen *g, struct json_object *list, double gpus, dou
 	for (unsigned i = 0; i < shapes && ok; i++) {
 		struct json_object *shape = make_shape(g, gpus, nodes, round(seconds));
 
-		ok = shape && !json_object_array_add(list, shape);
-		if (!ok)
-			json_object_put(shape);
+		ok = auc_json_push(list, shape);
 		nodes *= 2;
 		seconds /= 1.8;
 	}
@@ -197,7 +194,7 @@ static struct json_object *make_shape(struct gen *g, double gpus, double nodes, 
 	     auc_json_add(o, "per_node", json_object_get(per_node)) &&
 	     gen_add_number(o, "nodes", nodes) && gen_add_number(o, "seconds", fmax(1, seconds));
 	json_object_put(per_node);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* The logarithm is uniform. */

@@ -159,7 +159,7 @@ static struct json_object *make_server(struct gen *g, unsigned i, bool ps)
 	     auc_json_add(o, "capacity", json_object_get(capacity));
 	json_object_put(capacity);
 	json_object_put(roles);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_job(struct gen *g, unsigned i)
@@ -188,7 +188,7 @@ static struct json_object *make_job(struct gen *g, unsigned i)
 	     auc_json_add(o, "ps_types", make_types(g, true));
 	json_object_put(seconds);
 	json_object_put(ps_seconds);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* The job's one type; the bandwidth that it reserves is taken from its server's. */
@@ -212,7 +212,7 @@ static struct json_object *make_types(struct gen *g, bool ps)
 	     !json_object_array_add(list, json_object_get(o));
 	json_object_put(tres);
 	json_object_put(o);
-	return gen_made(list, ok);
+	return auc_json_if(ok, list);
 }
 
 static struct json_object *make_utility(struct gen *g)
@@ -227,5 +227,5 @@ static struct json_object *make_utility(struct gen *g)
 		decay = gen_draw(g, kind < insensitive + sensitive ? DECAY : CRITICAL_DECAY, 3);
 	ok = ok && gen_add_number(o, "decay", decay) &&
 	     gen_add_number(o, "target", gen_draw(g, TARGET, 0));
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }

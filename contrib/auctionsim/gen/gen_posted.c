@@ -151,7 +151,7 @@ static struct json_object *make_type(struct gen *g, struct drawn *d, bool ps, un
 	     auc_json_add(o, "tres", json_object_get(tres)) &&
 	     gen_add_number(o, "bandwidth_mbps", bandwidth);
 	json_object_put(tres);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *make_server(struct gen *g, struct drawn *d, unsigned i)
@@ -165,7 +165,7 @@ static struct json_object *make_server(struct gen *g, struct drawn *d, unsigned 
 	     auc_json_add_text(o, "name", name) &&
 	     auc_json_add(o, "capacity", json_object_get(capacity));
 	json_object_put(capacity);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static bool add_capacity(struct gen *g, struct drawn *d, struct json_object *capacity, bool ps)
@@ -220,7 +220,7 @@ static struct json_object *make_job(struct gen *g, const struct drawn *d, double
 	     gen_add_number(o, "compute_seconds_per_epoch", seconds) &&
 	     gen_add_number(o, "budget", round(budget * 10000) / 10000) &&
 	     add_seconds(o, false, type, seconds) && add_seconds(o, true, ps_type, 0);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* The job's one type. */

@@ -36,15 +36,16 @@ struct json_object *import_prices_object(const struct import *im, const struct i
 		return NULL;
 	if (conf && conf->prices == AUC_PRICES_NONE) {
 		o = json_object_new_object();
-		return gen_made(o, o && auc_json_add_text(o, "mode", "given") &&
-					   auc_json_add(o, "values", json_object_new_array()));
+		return auc_json_if(o && auc_json_add_text(o, "mode", "given") &&
+					   auc_json_add(o, "values", json_object_new_array()),
+				   o);
 	}
 	if (conf && !auc_conf_learns(conf))
 		return auc_policy_find(conf->policy)->prices == AUC_PRICE_BOUNDS
 			       ? bounds_object(im, t)
 			       : eta_object(im, t);
 	o = json_object_new_object();
-	return gen_made(o, o && auc_json_add_text(o, "mode", "learned"));
+	return auc_json_if(o && auc_json_add_text(o, "mode", "learned"), o);
 }
 
 static struct json_object *eta_object(const struct import *im, const struct import_types *t)
@@ -54,7 +55,7 @@ static struct json_object *eta_object(const struct import *im, const struct impo
 		  each_tres(im, t, add_eta, eta) && auc_json_add(o, "eta", json_object_get(eta));
 
 	json_object_put(eta);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *bounds_object(const struct import *im, const struct import_types *t)
@@ -73,7 +74,7 @@ static struct json_object *bounds_object(const struct import *im, const struct i
 	}
 	json_object_put(worker);
 	json_object_put(ps);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* Whatever servers have, by ADD. */

@@ -499,7 +499,7 @@ static struct json_object *type_object(const struct import_type *t)
 	     auc_json_add(o, "tres", json_object_get(tres)) &&
 	     gen_add_number(o, "bandwidth_mbps", t->bandwidth);
 	json_object_put(tres);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *server_object(const struct import_types *t, const struct import_node *n)
@@ -525,7 +525,7 @@ static struct json_object *server_object(const struct import_types *t, const str
 	     auc_json_add(o, "capacity", json_object_get(capacity)) &&
 	     (!n->partition || add_cost(o, capacity, n->partition));
 	json_object_put(capacity);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* What a unit of CAPACITY costs in PARTITION, to the server O. */

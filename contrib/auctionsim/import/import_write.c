@@ -570,7 +570,7 @@ static struct json_object *job_object(struct import_window *w, unsigned index)
 	upload = ok ? upload_object(w) : NULL;
 	if (upload)
 		ok = auc_json_add(o, "upload_slots", upload);
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* As it was in the log, on each type that it may use: on the nodes that the log says, or the fewest
@@ -604,10 +604,7 @@ static struct json_object *shapes_array(struct import_window *w, const struct im
 		json_object_put(per_node);
 		json_object_put(o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 /*
@@ -733,7 +730,7 @@ static struct json_object *utility_object(struct import_window *w, const struct 
 	default:
 		ok = ok && gen_add_number(o, "scale", value);
 	}
-	return gen_made(o, ok);
+	return auc_json_if(ok, o);
 }
 
 /* Servers of partitions that data have to be brought to; NULL: none, or no memory. */

@@ -152,10 +152,7 @@ static struct json_object *row_object(const struct replay_rows *r, const struct 
 	     (users ? auc_json_add_double(o, "users_unserved", (double)row->users_without / users)
 		    : !json_object_object_add(o, "users_unserved", NULL));
 	ok = ok && auc_json_add(o, "welfare_by_day", numbers(row->day_welfare, r->facts.days));
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *numbers(const double *list, unsigned n)

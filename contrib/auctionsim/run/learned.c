@@ -535,12 +535,8 @@ static struct json_object *prices_json(const struct scenario *s)
 		if (!ok)
 			json_object_put(one);
 	}
-	ok = ok && auc_json_add(o, "values", json_object_get(list));
-	json_object_put(list);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	ok = auc_json_add_if(ok, o, "values", list);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *learned_json(void)
@@ -566,10 +562,7 @@ static struct json_object *bounds_json(const struct scenario *s)
 		     (!role->lower.n || auc_json_add(o, r ? "ps" : "worker", json_object_get(one)));
 		json_object_put(one);
 	}
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* What there is of lower and upper bounds. */
@@ -589,8 +582,5 @@ static struct json_object *amounts_json(const struct scenario_amounts *a)
 		ok = auc_json_add(o, a->list[k].name,
 				  json_object_new_double_s(a->list[k].value,
 							   auc_number_str(a->list[k].value, text)));
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }

@@ -143,18 +143,14 @@ static bool add_cell(struct libscols_line *line, unsigned column, const char *fm
 static struct json_object *result_json(const struct scenario *s, const struct result *r)
 {
 	struct json_object *o = json_object_new_object(), *jobs = json_object_new_array();
-	struct json_object *totals = json_object_new_object(), *job;
+	struct json_object *totals = json_object_new_object();
 	struct json_object *timing = json_object_new_object();
 	struct fairness fairness;
 	bool ok = o && jobs && totals && timing;
 	unsigned i;
 
-	for (i = 0; i < r->njobs && ok; i++) {
-		job = job_json(s, &s->jobs[i], &r->jobs[i]);
-		ok = job && !json_object_array_add(jobs, job);
-		if (!ok)
-			json_object_put(job);
-	}
+	for (i = 0; i < r->njobs && ok; i++)
+		ok = auc_json_push(jobs, job_json(s, &s->jobs[i], &r->jobs[i]));
 	ok = ok && auc_json_add_text(o, "format", RESULT_FORMAT) &&
 	     auc_json_add_text(o, "scenario", s->name) &&
 	     auc_json_add_text(o, "policy", r->policy) &&
@@ -172,10 +168,7 @@ static struct json_object *result_json(const struct scenario *s, const struct re
 	json_object_put(jobs);
 	json_object_put(totals);
 	json_object_put(timing);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *job_json(const struct scenario *s, const struct scenario_job *job,
@@ -205,10 +198,7 @@ static struct json_object *job_json(const struct scenario *s, const struct scena
 	}
 	if (outcome->offered)
 		ok = ok && add_offer(o, outcome);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 static bool add_totals(struct json_object *o, const struct scenario *s, const struct result *r)
@@ -274,20 +264,16 @@ static bool add_realised(struct json_object *o, const struct realised *r)
 
 static bool add_offer(struct json_object *o, const struct outcome *outcome)
 {
-	struct json_object *list = json_object_new_array(), *price;
+	struct json_object *list = json_object_new_array();
 	char text[AUC_NUMBER_LEN];
 	bool ok = list != NULL;
 	unsigned i;
 
-	for (i = 0; i < 2 && ok; i++) {
-		price = json_object_new_double_s(outcome->offer[i],
-						 auc_number_str(outcome->offer[i], text));
-		ok = price && !json_object_array_add(list, price);
-		if (!ok)
-			json_object_put(price);
-	}
-	ok = ok && auc_json_add(o, "offer", json_object_get(list));
-	json_object_put(list);
+	for (i = 0; i < 2 && ok; i++)
+		ok = auc_json_push(
+			list, json_object_new_double_s(outcome->offer[i],
+						       auc_number_str(outcome->offer[i], text)));
+	ok = auc_json_add_if(ok, o, "offer", list);
 	return ok;
 }
 
@@ -295,7 +281,7 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 		     const struct scenario_job *job, const struct outcome *outcome)
 {
 	const struct auc_plan *plan = &outcome->plan;
-	struct json_object *runs = json_object_new_array(), *run;
+	struct json_object *runs = json_object_new_array();
 	bool ok = runs != NULL;
 	unsigned i;
 
@@ -312,14 +298,9 @@ static bool add_plan(struct json_object *o, const struct scenario *s,
 		     auc_json_add_text(o, "ps_type",
 				       scenario_ps_type_name(s, job, plan->ps_type)) &&
 		     auc_json_add_bool(o, "colocated", plan->colocated);
-	for (i = 0; i < plan->nruns && ok; i++) {
-		run = run_json(s, plan, &plan->runs[i]);
-		ok = run && !json_object_array_add(runs, run);
-		if (!ok)
-			json_object_put(run);
-	}
-	ok = ok && auc_json_add(o, "plan", json_object_get(runs));
-	json_object_put(runs);
+	for (i = 0; i < plan->nruns && ok; i++)
+		ok = auc_json_push(runs, run_json(s, plan, &plan->runs[i]));
+	ok = auc_json_add_if(ok, o, "plan", runs);
 	ok = ok && auc_json_add(o, "transfers", transfers_json(s, plan));
 	return ok && (!outcome->chunks || add_chunks(o, s, outcome));
 }
@@ -336,31 +317,22 @@ static struct json_object *transfers_json(const struct scenario *s, const struct
 		ok = o && auc_json_add_int(o, "slot", move->slot) &&
 		     auc_json_add_text(o, "from", s->servers[move->from].name) &&
 		     auc_json_add_text(o, "to", s->servers[move->to].name) &&
-		     auc_json_add_int(o, "chunks", move->chunks) &&
-		     !json_object_array_add(list, json_object_get(o));
-		json_object_put(o);
+		     auc_json_add_int(o, "chunks", move->chunks);
+		ok = auc_json_push_if(ok, list, o);
 	}
-	if (ok)
-		return list;
-	json_object_put(list);
-	return NULL;
+	return auc_json_if(ok, list);
 }
 
 static bool add_chunks(struct json_object *o, const struct scenario *s,
 		       const struct outcome *outcome)
 {
-	struct json_object *list = json_object_new_array(), *chunk;
+	struct json_object *list = json_object_new_array();
 	bool ok = list != NULL;
 	unsigned i;
 
-	for (i = 0; i < outcome->nchunks && ok; i++) {
-		chunk = chunk_json(s, &outcome->chunks[i]);
-		ok = chunk && !json_object_array_add(list, chunk);
-		if (!ok)
-			json_object_put(chunk);
-	}
-	ok = ok && auc_json_add(o, "chunks", json_object_get(list));
-	json_object_put(list);
+	for (i = 0; i < outcome->nchunks && ok; i++)
+		ok = auc_json_push(list, chunk_json(s, &outcome->chunks[i]));
+	ok = auc_json_add_if(ok, o, "chunks", list);
 	return ok;
 }
 
@@ -378,35 +350,24 @@ static struct json_object *chunk_json(const struct scenario *s, const struct auc
 		     !json_object_array_add(run, json_object_new_int64(chunk->runs[i].to));
 		ok = !json_object_array_add(runs, run) && ok;
 	}
-	ok = ok && auc_json_add(o, "runs", json_object_get(runs));
-	json_object_put(runs);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	ok = auc_json_add_if(ok, o, "runs", runs);
+	return auc_json_if(ok, o);
 }
 
 /* A gang's run. */
 static struct json_object *nodes_json(const struct scenario *s, const struct auc_plan *plan,
 				      const struct auc_run *run)
 {
-	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array(), *name;
+	struct json_object *o = json_object_new_object(), *nodes = json_object_new_array();
 	bool ok = o && nodes && auc_json_add_int(o, "from", run->from) &&
 		  auc_json_add_int(o, "to", run->to);
 
-	for (unsigned i = 0; i < run->nshares && ok; i++) {
-		name = json_object_new_string(
-			s->servers[plan->shares[run->first_share + i].server].name);
-		ok = name && !json_object_array_add(nodes, name);
-		if (!ok)
-			json_object_put(name);
-	}
-	ok = ok && auc_json_add(o, "nodes", json_object_get(nodes));
-	json_object_put(nodes);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	for (unsigned i = 0; i < run->nshares && ok; i++)
+		ok = auc_json_push(
+			nodes, json_object_new_string(
+				       s->servers[plan->shares[run->first_share + i].server].name));
+	ok = auc_json_add_if(ok, o, "nodes", nodes);
+	return auc_json_if(ok, o);
 }
 
 static struct json_object *run_json(const struct scenario *s, const struct auc_plan *plan,
@@ -438,10 +399,7 @@ static struct json_object *run_json(const struct scenario *s, const struct auc_p
 	     auc_json_add(o, "ps", json_object_get(ps));
 	json_object_put(workers);
 	json_object_put(ps);
-	if (ok)
-		return o;
-	json_object_put(o);
-	return NULL;
+	return auc_json_if(ok, o);
 }
 
 /* The shortest text that reads back to the same double. */
