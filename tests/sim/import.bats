@@ -154,7 +154,7 @@ as_logged()
 	cd "$dir"
 	cp "$logs/auction.conf" .
 	cp "$logs/nodes-22.05.txt" nodes
-	auctionsim() { "$sim" "$@"; }
+	auctionsim() { command "$sim" "$@"; }
 	sed -n '/^    import() /,/^    auctionsim run .*--history/p' "$BATS_TEST_DIRNAME/../../doc/replay.md" > words
 	[ "$(grep -c 2026- words)" = 3 ]
 	. ./words > out 2> error
