@@ -428,6 +428,9 @@ struct auc_gang_reach {
 };
 void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
 			    struct auc_gang_reach *reach);
+/* True if none of PART's nodes has GPUs of several types; false, too, if one of them is not known
+ * any more. */
+bool auc_auction_one_gpu_type(struct auc_auction *a, const struct auc_part *part);
 /* AUC_ENOENT: a node that the gang of BID must have is none of the partitions where it may go, or
  * no node that it may have there has the features that it asks for. */
 enum auc_code auc_auction_gang_names(struct auc_auction *a, const struct auc_bid *bid,

@@ -184,6 +184,24 @@ static unsigned gpu_types(const struct auc_server_spec *spec)
 	return n;
 }
 
+bool auc_auction_one_gpu_type(struct auc_auction *a, const struct auc_part *part)
+{
+	char name[AUC_NAME_MAX];
+	const char *at = NULL;
+	bool one = true;
+
+	pthread_mutex_lock(&a->lock);
+	while (one && auc_part_next_node(part, &at, name)) {
+		unsigned i = 0;
+
+		while (i < a->nspecs && strcmp(a->specs[i].name, name))
+			i++;
+		one = i < a->nspecs && gpu_types(&a->specs[i]) < 2;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return one;
+}
+
 /* True if some partition has as many nodes as SHAPE, one of BID's, takes. */
 static bool has_nodes(const struct auc_auction *a, const struct auc_bid *bid,
 		      const struct auc_bid_shape *shape)

@@ -49,6 +49,8 @@ struct auc_slice {
 					 with commas */
 	unsigned nnodes;              /* of a gang; else 0 */
 	bool whole;                   /* of a gang: its nodes are its own */
+	bool one_gpu_type; /* none of its nodes has GPUs of several types; false: not known,
+			      as auc_slice_of() leaves it */
 	uint32_t cpus;
 	uint64_t mem_mb;
 	time_t begin;

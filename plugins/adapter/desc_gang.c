@@ -1,13 +1,13 @@
 /* desc_gang.c - see desc_gang.h. */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "adapter/desc_gang.h"
 #include "adapter/desc_share.h"
+#include "adapter/gres_types.h"
 #include "adapter/nodes.h"
 #include "base/list.h"
 #include "base/num.h"
@@ -42,19 +42,19 @@ static void add_shapes(const job_desc_msg_t *desc, struct auc_bid_gang *g, uint6
 		       struct auc_node_share *share, struct auc_reasons *why);
 static bool add_shape(struct auc_bid_gang *g, uint64_t nodes, double seconds,
 		      const struct auc_node_share *share, const char *gpu, struct auc_reasons *why);
-static bool takes_as(const struct auc_slice *slice, const struct auc_request *q);
+static bool takes_as(const struct auc_slice *slice, const struct auc_request *q, bool script);
 static void set_text(char **field, const char *value);
 static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
 			   const struct auc_slice *slice);
-static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
-static bool is_from(const job_desc_msg_t *desc, const char *name);
-static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice);
+static bool as_written(const job_desc_msg_t *desc, const struct auc_slice *slice,
+		       const struct auc_request *q);
+static bool names_types(const struct auc_request *q);
+static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
+			 bool written);
 static bool bound_by_tasks(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks);
 static void set_changed(char **field, const char *had, const char *value);
-static bool says_types(const char *text);
 static bool bought(const struct auc_node_share *share, const struct auc_request *q,
-		   const char *name, double amount);
-static char *typed(const char *text, const char *gres, bool all);
+		   const char *name, double amount, bool script);
 static void spell_types(job_desc_msg_t *desc, const char *gres);
 static void set_number(job_desc_msg_t *desc, const char *name, unsigned long value);
 
@@ -173,7 +173,8 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 {
 	struct auc_request q = AUC_REQUEST_OF(desc);
 	uint64_t tasks = auc_request_tasks(&q, slice->nnodes), least = AUC_GIVEN32(desc->min_nodes);
-	char *text;
+	char *text, gres[sizeof(slice->gres)];
+	bool written;
 
 	/* What sbatch has counted for the least number of nodes. */
 	if (q.tasks && least && least != slice->nnodes &&
@@ -192,26 +193,32 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 	}
 	if (desc->shared && !q.memory && !q.memory_per_gpu)
 		desc->pn_min_memory = slice->mem_mb;
+	strcpy(gres, slice->gres);
+	written = as_written(desc, slice, &q);
+	if (written && !names_types(&q))
+		auc_gres_strip(gres);
 	/* What is asked for all nodes together Slurm would spread as it likes. */
 	if (!desc->shared) {
 		/* Slurm gives it all of its nodes. */
 	} else if (q.per_job || (q.tasks_per_gpu && !q.per_node && !q.per_task)) {
-		set_text(&desc->tres_per_node, slice->gres);
+		set_text(&desc->tres_per_node, gres);
 		set_text(&desc->tres_per_job, NULL);
-	} else if (q.per_node && (text = typed(q.per_node, slice->gres, true))) {
+	} else if (q.per_node && (text = auc_gres_typed(q.per_node, gres, true))) {
 		set_text(&desc->tres_per_node, text);
 		free(text);
 	}
 	/* All of a node needs no type, and Slurm refuses types in one option beside none in
 	 * another.
 	 */
-	if (q.per_task && (text = typed(q.per_task, slice->gres, desc->shared))) {
+	if (q.per_task && (text = auc_gres_typed(q.per_task, gres, desc->shared))) {
 		set_text(&desc->tres_per_task, text);
 		free(text);
 	}
-	if (q.per_task && desc->shared && goes_by_node(desc, &q, tasks * slice->nnodes))
-		give_by_node(desc, slice);
-	spell_types(desc, slice->gres);
+	if (q.per_task && desc->shared && goes_by_node(desc, &q, tasks * slice->nnodes, written)) {
+		set_text(&desc->tres_per_node, gres);
+		set_text(&desc->tres_per_task, NULL);
+	}
+	spell_types(desc, gres);
 	desc->time_limit = slice->minutes;
 	auc_desc_warn_time(desc, slice);
 	/* It has bought all of its time. */
@@ -239,37 +246,49 @@ static unsigned least_cpus(const job_desc_msg_t *desc, const struct auc_request 
 	return slice->cpus;
 }
 
-/* True if GPUs of tasks are asked for of nodes, where there is room for TASKS. */
-static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks)
+/* True if the job's record has types of GRES where its options have some: srun's step asks for what
+ * is in the record as well as for what its options say, and Slurm refuses GPUs of a type beside
+ * GPUs of none. So do the steps in a salloc. */
+static bool as_written(const job_desc_msg_t *desc, const struct auc_slice *slice,
+		       const struct auc_request *q)
+{
+	if (desc->script || !desc->shared)
+		return false;
+	return names_types(q) ? auc_gpus_typed(q->per_job) && auc_gpus_typed(q->per_node) &&
+					auc_gpus_typed(q->per_task)
+			      : slice->one_gpu_type;
+}
+
+static bool names_types(const struct auc_request *q)
+{
+	return auc_gres_names_type(q->per_job) || auc_gres_names_type(q->per_node) ||
+	       auc_gres_names_type(q->per_task);
+}
+
+/* True if what the most tasks of a node have is asked for of each node, where there is room for
+ * TASKS: of GRES of tasks Slurm would give them as they come, and no more CPUs than all tasks have.
+ * The steps of a script see what its owner wrote of tasks then; with the type that was bought
+ * beside GPUs without one, or in SLURM_TRES_PER_TASK, they would not begin. */
+static bool goes_by_node(const job_desc_msg_t *desc, const struct auc_request *q, uint64_t tasks,
+			 bool written)
 {
 	if (!AUC_TASKS_BOUND_CPUS)
 		return false;
 	if (q->tasks > 1 && q->tasks != tasks)
 		return true;
-	if (!AUC_STEPS_SPELL_AS_TASKS)
-		return q->per_node || q->per_job;
-	/* The one step of srun asks for what is in the job's record, with the types there. */
-	return !is_from(desc, "srun") &&
-	       (desc->script || is_from(desc, "salloc") || q->per_node || q->per_job);
+	if (written)
+		return false;
+	return q->per_node || q->per_job ||
+	       (AUC_STEPS_SPELL_AS_TASKS && (desc->script || auc_desc_is_from(desc, "salloc")));
 }
 
-/* True if DESC is of Slurm's command NAME, as its command line says. */
-static bool is_from(const job_desc_msg_t *desc, const char *name)
+bool auc_desc_is_from(const job_desc_msg_t *desc, const char *name)
 {
 	const char *line = desc->submit_line && !desc->script ? desc->submit_line : "";
 	size_t n = strcspn(line, " "), len = strlen(name);
 
 	return n >= len && !strncmp(line + n - len, name, len) &&
 	       (n == len || line[n - len - 1] == '/');
-}
-
-/* What the most tasks of a node have is asked for of each node: of GRES of tasks Slurm would give
- * them as they come, and no more CPUs than all tasks have. The job's steps see what its owner wrote
- * of tasks then; with the type that was bought beside GPUs without one they would not begin. */
-static void give_by_node(job_desc_msg_t *desc, const struct auc_slice *slice)
-{
-	set_text(&desc->tres_per_node, slice->gres);
-	set_text(&desc->tres_per_task, NULL);
 }
 
 /* True if Slurm gives the TASKS of DESC on a node no more CPUs than these have. */
@@ -319,7 +338,9 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	update->pn_min_memory = desc.pn_min_memory;
 	update->time_limit = desc.time_limit;
 	update->requeue = 0;
-	set_changed(&update->tres_per_node, info->tres_per_node, desc.tres_per_node);
+	/* Those of srun and salloc have no type where their owner gave none. */
+	if (info->batch_flag || auc_gpus_typed(info->tres_per_node))
+		set_changed(&update->tres_per_node, info->tres_per_node, desc.tres_per_node);
 	/* It was taken away, and the release did not come to its end. */
 	if (!desc.tres_per_node && !auc_task_gres(desc.tres_per_task) && desc.shared)
 		set_text(&update->tres_per_node, slice->gres);
@@ -329,7 +350,7 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 		update->tres_per_job = slurm_xstrdup("");
 	}
 	/* Slurm gives them no type any more: they have that of their nodes. */
-	if (says_types(info->tres_per_task))
+	if (auc_gpus_typed(info->tres_per_task))
 		set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
 	set_text(&update->req_nodes, slice->node);
 	set_text(&update->partition, slice->partition);
@@ -362,22 +383,22 @@ bool auc_gang_takes(const struct auc_slice *slice, const slurm_job_info_t *info)
 	/* Slurm rounds it up to what was bought (least_cpus()). */
 	if (AUC_TASKS_BOUND_CPUS && q.least_cpus < slice->cpus)
 		q.least_cpus = slice->cpus;
-	if (takes_as(slice, &q))
+	if (takes_as(slice, &q, info->batch_flag))
 		return true;
 	/* DefMemPerGPU is in the record of a job that says --mem, too, which is what counts. */
 	if (!q.memory || !q.memory_per_gpu)
 		return false;
 	q.memory_per_gpu = NULL;
 	if (!auc_memory_is_hidden(info))
-		return takes_as(slice, &q);
+		return takes_as(slice, &q, info->batch_flag);
 	q.memory = auc_requested_memory(info, &per_cpu);
-	if (takes_as(slice, &q))
+	if (takes_as(slice, &q, info->batch_flag))
 		return true;
 	q.memory = per_cpu | AUC_PER_CPU;
-	return takes_as(slice, &q);
+	return takes_as(slice, &q, info->batch_flag);
 }
 
-static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
+static bool takes_as(const struct auc_slice *slice, const struct auc_request *q, bool script)
 {
 	struct auc_node_share share, sold = {.n = 0};
 	struct auc_reasons why = {.len = 0};
@@ -398,17 +419,20 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q)
 	if (n != sold.n + 2)
 		return false;
 	for (unsigned i = 0; i < sold.n; i++)
-		if (!bought(&share, q, sold.tres[i].name, sold.tres[i].value))
+		if (!bought(&share, q, sold.tres[i].name, sold.tres[i].value, script))
 			return false;
 	return true;
 }
 
-/* True if AMOUNT of NAME is in SHARE: GPUs of tasks of a job that has stood may have no type. */
+/* True if AMOUNT of NAME is in SHARE. GPUs of tasks of a job that has stood may have no type, nor
+ * may any of a job that is no SCRIPT. */
 static bool bought(const struct auc_node_share *share, const struct auc_request *q,
-		   const char *name, double amount)
+		   const char *name, double amount, bool script)
 {
+	bool typeless = !auc_gpus_typed(q->per_task) || (!script && !auc_gpus_typed(q->per_node));
+
 	return auc_share_amount(share, name, strlen(name)) == amount ||
-	       (q->per_task && !says_types(q->per_task) && !strncmp(name, "gpu:", 4) &&
+	       (typeless && !strncmp(name, "gpu:", 4) &&
 		auc_share_amount(share, "gpu", 3) == amount);
 }
 
@@ -765,82 +789,6 @@ static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, stru
 
 /* -- the job -- */
 
-/* One GRES in a text as Slurm has them: name, type ("" if it says none), and what follows. */
-struct gres {
-	size_t prefix, name, type; /* bytes of "gres:", of the name, of the type */
-	const char *at, *of, *rest;
-};
-
-/* The one that TEXT begins with. */
-static struct gres gres_of(const char *text)
-{
-	struct gres g = {.at = text};
-
-	if (!strncmp(text, "gres:", 5) || !strncmp(text, "gres/", 5))
-		g.prefix = 5;
-	g.name = strcspn(text + g.prefix, ":=,;");
-	g.rest = text + g.prefix + g.name;
-	g.of = g.rest + 1;
-	if (*g.rest == ':' &&
-	    !(isdigit((unsigned char)*g.of) && strspn(g.of, "0123456789") == strcspn(g.of, ",;"))) {
-		g.type = strcspn(g.of, ":=,;");
-		g.rest = g.of + g.type;
-	}
-	return g;
-}
-
-/* True if no GPUs in TEXT (NULL: none) are without a type. */
-static bool says_types(const char *text)
-{
-	struct gres g;
-
-	for (const char *p = text ? text : ""; *p; p = g.rest + strcspn(g.rest, ",;")) {
-		p += *p == ',' || *p == ';';
-		g = gres_of(p);
-		if (!g.type && g.name == 3 && !strncasecmp(g.at + g.prefix, "gpu", 3))
-			return false;
-	}
-	return true;
-}
-
-/* TEXT, with the types of GRES ("gres:gpu:a100:8"): written as there and, if ALL, where it has
- * none; malloc'd.
- */
-static char *typed(const char *text, const char *gres, bool all)
-{
-	struct gres g, sold = {.type = 0};
-	char *made = NULL;
-	const char *next;
-	size_t size, n;
-	FILE *out;
-
-	out = open_memstream(&made, &size);
-	if (!out)
-		return NULL;
-	for (const char *p = text; *p; p = g.rest + n) {
-		bool found = false;
-
-		g = gres_of(p);
-		for (next = gres; *next && !found; next += *next != '\0') {
-			sold = gres_of(next);
-			found = sold.type && sold.name == g.name &&
-				!strncasecmp(sold.at + sold.prefix, p + g.prefix, g.name) &&
-				((!g.type && all) ||
-				 (sold.type == g.type && !strncasecmp(sold.of, g.of, g.type)));
-			next = sold.rest + strcspn(sold.rest, ",;");
-		}
-		fprintf(out, "%.*s", (int)(g.prefix + g.name), p);
-		if (found)
-			fprintf(out, ":%.*s", (int)sold.type, sold.of);
-		else if (g.type)
-			fprintf(out, ":%.*s", (int)g.type, g.of);
-		n = strcspn(g.rest, ",;");
-		n += g.rest[n] != '\0';
-		fprintf(out, "%.*s", (int)n, g.rest);
-	}
-	return fclose(out) ? NULL : made;
-}
-
 /* The job's variables that say types of GPUs, which its steps ask for, have them as GRES has. */
 static void spell_types(job_desc_msg_t *desc, const char *gres)
 {
@@ -858,7 +806,7 @@ static void spell_types(job_desc_msg_t *desc, const char *gres)
 			    strlen(value) >= AUC_NAME_MAX)
 				continue;
 			snprintf(asked, sizeof(asked), "gres:gpu:%s", value);
-			made = typed(asked, gres, true);
+			made = auc_gres_typed(asked, gres, true);
 			if (!made)
 				return;
 			snprintf(variable, sizeof(variable), "%s%.*s", names[k], 2 * AUC_NAME_MAX,

@@ -34,6 +34,8 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
 				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
 				  double *end, struct auc_err *err);
+/* True if DESC is of Slurm's command NAME, as its command line says. */
+bool auc_desc_is_from(const job_desc_msg_t *desc, const char *name);
 /* Makes DESC the job on the nodes of SLICE, a gang's, with RECEIPT; its script stays as it is. */
 void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt);
 /* True if the job record INFO takes of each of SLICE's nodes what SLICE, a gang's, says. */

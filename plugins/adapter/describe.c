@@ -36,6 +36,8 @@ static void find_defaults(const struct auc_rules *rules, const struct auc_accoun
 			  void *arg);
 static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				     bool mixed, struct auc_err *err);
+static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     bool mixed, struct auc_err *err);
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err);
 static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
@@ -121,7 +123,8 @@ static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, ui
 	auc_site_with_rules(find_defaults, &s);
 	fill(desc, bid, &s.found);
 	code = auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
-	return code ? code : check_task_gpus(desc, bid, reach.mixed, err);
+	code = code ? code : check_task_gpus(desc, bid, reach.mixed, err);
+	return code ? code : check_step_gpus(desc, bid, reach.mixed, err);
 }
 
 /* The nodes that DESC's gang may use, whatever its partition's defaults are. BID has shapes then
@@ -220,6 +223,26 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 					   "--gpus-per-task: of no type, expected one with %s, as "
 					   "in --gpus-per-task=a100:1",
 					   desc->array_inx ? "--array" : "--stands");
+	return AUC_OK;
+}
+
+/* Where nodes have GPUs of several types (MIXED), the record of srun's job says which were bought;
+ * its step asks for those of srun's options, too, and would not begin. What --gpus-per-node alone
+ * says, srun's plugin has made a part of --gres, which the step asks for as the record has it. */
+static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
+				     bool mixed, struct auc_err *err)
+{
+	bool asks =
+		auc_task_gres(desc->tres_per_task) || (desc->tres_per_job && *desc->tres_per_job);
+
+	if (!AUC_STEP_ASKS_AS_RECORD || !mixed || !asks || !auc_desc_is_from(desc, "srun"))
+		return AUC_OK;
+	for (unsigned i = 0; i < bid->gang.ntres; i++)
+		if (!strcmp(bid->gang.tres[i], "gpu"))
+			return auc_err_set(
+				err, AUC_EINVAL,
+				"GPUs of no type: srun outside of a job needs their type "
+				"where nodes have several, as in --gpus=a100:1");
 	return AUC_OK;
 }
 

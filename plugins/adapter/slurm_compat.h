@@ -65,7 +65,7 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_TASKS_BOUND_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
 /* A step cannot ask for GPUs without their type where SLURM_TRES_PER_TASK, which is of the job's
- * record, has one; seen on 26.05. Of a job of srun the steps are given what was bought. */
+ * record, has one; seen on 26.05. */
 #define AUC_STEPS_SPELL_AS_TASKS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))
 
 /* Where a loaded record has memory of a TRES, a default too, pn_min_memory is that, from 24.11 on,

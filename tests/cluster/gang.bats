@@ -247,11 +247,7 @@ ranks_run()
 	# Its exit code is the program's; of GPUs that are told by another option, too.
 	run -7 as alice srun --bid=3000 -N1 --gpus=2 --mem=100 -t1 sh -c '[ "$CUDA_VISIBLE_DEVICES" = 0,1 ] && exit 7'
 	run -8 as alice srun --bid=3000 -N1 -n2 --gpus-per-task=1 --mem=100 -t1 sh -c '[ "$SLURM_NTASKS" = 2 ] && [ -n "$CUDA_VISIBLE_DEVICES" ] && exit 8'
-	# How many of each node, or of which type: else Slurm would refuse the step of what it has sold.
-	[[ $(srun -V) == *" 22."* ]] || {
-		run ! as alice srun --bid=3000 --gpus=2 --mem=100 -t1 true
-		[[ $output == *"auction: --gpus=2: srun outside of a job needs their type (--gpus=TYPE:2), or --gpus-per-node"* ]]
-	}
+	run -9 as alice srun --bid=3000 --gpus=2 --mem=100 -t1 sh -c '[ "$CUDA_VISIBLE_DEVICES" = 0,1 ] && exit 9'
 	run ! as alice srun --bid=3000 true
 	[[ $output == *"auction: --time: not given, expected how long the job runs"* ]]
 	# In a job it starts steps.

@@ -177,7 +177,12 @@ ran_where_sold()
 		--wrap "${steps#*&& }")
 	ran_as_sold "$job"
 	ran_as_sold "$whole"
-	# What is bought at once: the steps in a salloc, and the one of an srun.
+	# What is bought at once: the steps in a salloc, and the one of an srun, in which a task has what it has without a bid.
 	as alice salloc --bid=linear:3000,60/m -N1 -n2 --gpus-per-task=1 -t1 --mem=100 bash -c "$steps"
-	as alice srun --bid=linear:3000,60/m -N1 -n2 --gpus-per-node=2 --gpus-per-task=1 -t1 --mem=100 true
+	for options in '-N1 -n2 --gpus-per-node=2 --gpus-per-task=1' '-N2 -n3 --gpus-per-task=1' '-n2 --gpus=2 --gpus-per-task=1' --gpus=2; do
+		# shellcheck disable=SC2086
+		as alice srun --bid=linear:3000,60/m $options -t1 --mem=100 env > "$BATS_TEST_TMPDIR/env"
+		run ! grep 'TRES_PER_TASK=.*v100' "$BATS_TEST_TMPDIR/env"
+		grep '^SLURM_GPUS_ON_NODE=2$' "$BATS_TEST_TMPDIR/env"
+	done
 }

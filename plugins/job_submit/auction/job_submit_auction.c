@@ -450,7 +450,8 @@ static enum auc_code decide_now(struct auc_auction *a, const job_desc_msg_t *des
 	return !code && offer->accepted && !bid->quote ? check_wait(a, offer, err) : code;
 }
 
-/* Confines BID to what begins in this slot or the next, if that pays, though later may cost less. */
+/* Confines BID to what begins in this slot or the next, if that pays, though later may cost less.
+ */
 static void prefer_now(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,
 		       struct auc_bid *bid)
 {
@@ -712,12 +713,14 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 		auc_auction_drop(a, offer->sale, NULL);
 		return fail(err_msg, RC_REFUSED, "out of memory");
 	}
-	if (offer->parts[0].block)
+	if (offer->parts[0].block) {
 		auc_block_apply(desc, &slice, offer->end, offer->receipt);
-	else if (slice.nnodes)
+	} else if (slice.nnodes) {
+		slice.one_gpu_type = auc_auction_one_gpu_type(a, offer->parts);
 		auc_desc_apply_gang(desc, &slice, offer->receipt);
-	else
+	} else {
 		auc_desc_apply(desc, &slice, offer->receipt);
+	}
 	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
 	if (!slice.nnodes)
 		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));

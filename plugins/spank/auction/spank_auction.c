@@ -332,7 +332,7 @@ static int make_bid(spank_t sp)
 		slurm_error(PREFIX "Slurm did not take the bid");
 		rc = -1;
 	} else if (spank_context() == S_CTX_LOCAL) {
-		rc = auc_srun_gpus();
+		auc_srun_gpus();
 	}
 	free(text);
 	return rc;

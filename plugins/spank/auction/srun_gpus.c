@@ -27,7 +27,7 @@ static unsigned long number(const struct options *o, const char *name);
 static bool add_gpus(const char *gres, unsigned long gpus, char text[static GRES_SIZE]);
 static void remember(const struct options *o, const char *name, const char *variable);
 
-int auc_srun_gpus(void)
+void auc_srun_gpus(void)
 {
 	unsigned long each, all, nodes;
 	char text[GRES_SIZE], *gres;
@@ -35,26 +35,21 @@ int auc_srun_gpus(void)
 	bool known;
 
 	if (!AUC_STEP_ASKS_AS_RECORD || !find_options(&o) || o.is_set(o.all, "exclusive"))
-		return ESPANK_SUCCESS;
+		return;
 	each = number(&o, "gpus-per-node");
 	all = number(&o, "gpus");
 	nodes = number(&o, "nodes");
 	if (!each && !all)
-		return ESPANK_SUCCESS;
-	if (all && (!nodes || all % nodes || (each && each * nodes != all))) {
-		slurm_error("auction: --gpus=%lu: srun outside of a job needs their type "
-			    "(--gpus=TYPE:%lu), or --gpus-per-node",
-			    all, all);
-		return ESPANK_BAD_ARG;
-	}
+		return;
+	if (all && (!nodes || all % nodes || (each && each * nodes != all)))
+		return;
 	gres = o.get(o.all, "gres");
 	known = add_gpus(gres, each ? each : all / nodes, text);
 	AUC_XFREE(gres);
 	if (!known || o.set(o.all, "gres", text, false))
-		return ESPANK_SUCCESS;
+		return;
 	remember(&o, "gpus-per-node", "SLURM_GPUS_PER_NODE");
 	remember(&o, "gpus", "SLURM_GPUS");
-	return ESPANK_SUCCESS;
 }
 
 static bool find_options(struct options *o)

@@ -856,33 +856,6 @@ static void test_apply(void **state)
 	release();
 }
 
-static void test_commands(void **state)
-{
-	struct auc_slice slice = {.node = "n1,n2,n3",
-				  .nnodes = 3,
-				  .partition = "p",
-				  .cpus = 4,
-				  .mem_mb = 100,
-				  .gres = "gres:gpu:a100:2"};
-
-	(void)state;
-	/* The steps in a salloc ask as they like; that of srun as its job, of nodes and of tasks.
-	 */
-	for (unsigned i = 0; i < 2; i++) {
-		fresh(3);
-		desc.submit_line = (char *)(i ? "/usr/bin/salloc -N3" : "srun -N3 salloc");
-		desc.tres_per_node = slurm_xstrdup("gres:gpu:2");
-		desc.tres_per_task = slurm_xstrdup("gres:gpu:1");
-		auc_desc_apply_gang(&desc, &slice, "receipt");
-		assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
-		if (AUC_STEPS_SPELL_AS_TASKS && !i)
-			assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
-		else if (AUC_TASKS_BOUND_CPUS)
-			assert_null(desc.tres_per_task);
-		release();
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -893,7 +866,7 @@ int main(void)
 		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
 		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
 		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_apply_cores), cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_apply_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,27 @@ static void test_node_size(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Whether GPUs of no type on a part's nodes are of the type that was bought. */
+static void test_one_gpu_type(void **state)
+{
+	struct auc_auction *a = world_create("Prices=none\nSlots=100");
+	struct auc_server_spec s[4];
+	struct auc_part part = {.nnodes = 2, .nodes = "a,b"};
+
+	(void)state;
+	memcpy(s, servers, sizeof(s));
+	strcpy(s[2].capacity[1].name, "gpu:t4");
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	assert_true(auc_auction_one_gpu_type(a, &part));
+	part.nodes = "a,c";
+	assert_false(auc_auction_one_gpu_type(a, &part));
+	part.nodes = "a,gone";
+	assert_false(auc_auction_one_gpu_type(a, &part));
+	part.nodes = "d,b";
+	assert_true(auc_auction_one_gpu_type(a, &part));
+	auc_auction_destroy(a);
+}
+
 /* Whether some partition has as many nodes as a gang takes. */
 static void test_enough(void **state)
 {
@@ -171,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_node_size, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_one_gpu_type, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_enough, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_names, world_setup, world_teardown),
 	};
