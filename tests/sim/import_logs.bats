@@ -117,6 +117,15 @@ refused()
 	says '$.jobs[1].time: expected submission to be a time in seconds since 1970, found 0'
 	imported '1 3' one-tres-null.json
 	says '$.jobs[1].tres.'
+	jq -c '.jobs[1].tres.allocated[0].count = null' one-count.json > "$BATS_TEST_TMPDIR/log"
+	imported '1 3' "$BATS_TEST_TMPDIR/log"
+	says ' 1 that cannot be read, skipped: 1 of unknown GPU time: job 2'
+	says '$.jobs[1].tres.allocated[0]: expected count to be a number up to 1000000, found null'
+	printf '%s\n' 'JobID|Submit|Start|End|State|AllocTRES' '1|2026-03-02T08:00:00|2026-03-02T09:00:00|2026-03-02T10:00:00|COMPLETED|gres/gpu=2' \
+		'2|2026-03-02T08:00:00|2026-03-02T10:00:00|2026-03-02T09:59:59|COMPLETED|gres/gpu=2' > "$BATS_TEST_TMPDIR/log"
+	imported 1 "$BATS_TEST_TMPDIR/log"
+	says ' 1 that cannot be read, skipped: 1 of unknown GPU time: job 2'
+	says "line 3, column 43: expected a time that is not before Start as End, found '2026-03-02T09:59:59'"
 	jq -c '.jobs[1:2] as $odd | .jobs = $odd' one-count.json > "$BATS_TEST_TMPDIR/log"
 	refused "$BATS_TEST_TMPDIR/log" nodes 'none imported: '
 	[[ $stderr == *'$.jobs[0].tres.allocated[0].count: expected a number, or an object with set and number, found "2"' ]]

@@ -45,6 +45,7 @@ static enum auc_code read_tres(struct import *im, struct reader *r, struct json_
 			       struct import_record *rec);
 static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_object *list,
 			      struct import_tres *sum);
+static enum auc_code count_of(struct reader *r, struct json_object *o, bool must, double *count);
 static struct json_object *member(struct json_object *o, const char *key);
 static enum auc_code number_of(struct reader *r, struct json_object *o, const char *key,
 			       double *value);
@@ -466,14 +467,9 @@ static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_o
 		snprintf(name, sizeof(name), strcmp(type, "gres") ? "%s" : "gres/%s",
 			 strcmp(type, "gres") ? type : gres);
 		if (import_tres_wanted(name)) {
-			count = 0;
-			rc = number_of(r, v, "count", &count);
+			rc = count_of(r, v, !strcmp(type, "gres"), &count);
 			if (rc != AUC_OK)
 				return rc;
-			if (count < 0 || count > IMPORT_GPUS_MAX)
-				return reader_expected(r, member(v, "count"),
-						       "count to be a number up to %.0f",
-						       IMPORT_GPUS_MAX);
 			rc = import_tres_add(im, sum, name, count, NULL);
 			if (rc == AUC_EINVAL)
 				return reader_expected(r, member(v, "name"),
@@ -487,6 +483,22 @@ static enum auc_code sum_tres(struct import *im, struct reader *r, struct json_o
 		}
 		reader_leave(r, mark);
 	}
+	return AUC_OK;
+}
+
+/* Of GPUs there must be one: where nothing is set it is not known how many the job had. */
+static enum auc_code count_of(struct reader *r, struct json_object *o, bool must, double *count)
+{
+	enum auc_code rc;
+
+	*count = -1;
+	rc = number_of(r, o, "count", count);
+	if (rc != AUC_OK || (*count >= 0 && *count <= IMPORT_GPUS_MAX))
+		return rc;
+	if (must || *count > 0)
+		return reader_expected(r, member(o, "count"), "count to be a number up to %.0f",
+				       IMPORT_GPUS_MAX);
+	*count = 0;
 	return AUC_OK;
 }
 

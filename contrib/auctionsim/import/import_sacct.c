@@ -220,6 +220,9 @@ static enum auc_code read_duration(const struct import_table *tb, struct import_
 	rc = import_field_number(tb, ELAPSED_RAW, 0, IMPORT_RUN_MAX, &r->duration, import_fault(r));
 	if (rc == AUC_OK && r->duration < 0)
 		rc = read_elapsed(tb, ELAPSED, &r->duration, r);
+	if (rc == AUC_OK && r->duration < 0 && r->end >= 0 && r->end < r->start)
+		return import_field_expected(tb, END, import_fault(r),
+					     "a time that is not before Start");
 	if (rc == AUC_OK && r->duration < 0 && r->start >= 0 && r->end >= 0)
 		r->duration = fmax(0, r->end - r->start - r->suspended);
 	if (rc == AUC_OK && r->duration < 0 && r->state == IMPORT_RUNNING)

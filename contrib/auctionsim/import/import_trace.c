@@ -97,7 +97,8 @@ enum auc_code import_read_jobs(struct import *im, struct import_text *t, struct 
 		return import_read_json(im, t, err);
 	if (import_peek(t) == '[')
 		return import_expected(t, t->line, t->column, NULL, err,
-				       "the output of sacct --json whole, not its list of jobs");
+				       "the output of sacct --json whole, not its list of jobs, "
+				       "or that of sacct -P");
 	rc = import_line(t, &line, err);
 	if (rc != AUC_OK)
 		return rc;
