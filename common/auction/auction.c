@@ -533,25 +533,38 @@ bool auc_auction_awaits(struct auc_auction *a, uint32_t uid)
 	return awaits;
 }
 
-bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end)
+bool auc_auction_times(struct auc_auction *a, uint32_t job_id, double *start, double *end)
 {
 	bool known = false;
 
 	pthread_mutex_lock(&a->lock);
-	*end = 0;
+	*start = *end = 0;
 	for (unsigned i = a->ledger ? auc_ledger_count(a->ledger) : 0; i-- > 0;) {
 		const struct auc_sale *s = auc_ledger_at(a->ledger, i);
 		double over = (double)s->plan.completion * a->conf->slot_seconds;
+		double from = (double)s->plan.start * a->conf->slot_seconds;
 
 		if (!s->job_id ||
 		    (s->job_id != job_id && !(s->bid && auc_bid_is_of_array(s->bid, job_id))))
 			continue;
 		known = true;
+		*start = from > *start ? from : *start;
 		*end = over > *end ? over : *end;
 	}
 	known = known && !auc_held_bids_find_job(a->held, job_id);
 	pthread_mutex_unlock(&a->lock);
 	return known;
+}
+
+bool auc_auction_job_ends(struct auc_auction *a, uint32_t job_id, double *end)
+{
+	const struct auc_sale *s;
+
+	pthread_mutex_lock(&a->lock);
+	s = a->ledger ? auc_ledger_find_job(a->ledger, job_id) : NULL;
+	*end = s ? (double)s->plan.completion * a->conf->slot_seconds : 0;
+	pthread_mutex_unlock(&a->lock);
+	return s;
 }
 
 void auc_auction_totals(struct auc_auction *a, struct auc_totals *totals)

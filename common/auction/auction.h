@@ -273,9 +273,11 @@ void auc_auction_keep_refusal(struct auc_auction *a, uint32_t uid, double now, c
  * (PAST) of past ones (price_log.h). Without memory the old one stays. */
 void auc_auction_post_prices(struct auc_auction *a, bool past, const char *text);
 /* True if JOB_ID is the lead of a live sale, or the number of an array of which no task waits to be
- * decided and some have live sales: when the plan, or the last of them, ends (Unix time) is in *END
- * then. */
-bool auc_auction_ends(struct auc_auction *a, uint32_t job_id, double *end);
+ * decided and some have live sales: when the plan, or the last of them, begins and ends (Unix time)
+ * is in *START and *END then. */
+bool auc_auction_times(struct auc_auction *a, uint32_t job_id, double *start, double *end);
+/* True if JOB_ID itself is the lead of a live sale, which ends at *END then. For many jobs. */
+bool auc_auction_job_ends(struct auc_auction *a, uint32_t job_id, double *end);
 
 /* Ledger operations under the lock; see ledger.h. RECEIPT (may be NULL) gets the new AdminComment
  * text, malloc'd. */

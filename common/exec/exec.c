@@ -8,6 +8,8 @@
 #include "exec/exec-private.h"
 #include "ledger/why.h"
 
+#define SELDOM 10 /* times as seldom */
+
 static bool same_part(const struct auc_part *a, const struct auc_part *b);
 static int job_for(const struct auc_exec *x, const struct auc_part *part);
 static bool is_early(const struct auc_exec *x, const struct auc_exec_job *job,
@@ -20,6 +22,9 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 				     double now);
 static bool is_kept(const struct auc_exec *x, unsigned part);
 static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
+static bool comes_later(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned on,
+			double now);
+static bool waits_for_others(const struct auc_exec *x);
 static double missed(const struct auc_exec *x, const struct auc_exec_rules *rules, double now);
 static double members_begun(const struct auc_exec *x, double start, double soonest);
 static const char *broken(const struct auc_exec *x, const struct auc_exec_rules *rules,
@@ -100,6 +105,7 @@ enum auc_code auc_exec_take(struct auc_exec *x, const struct auc_part *parts, un
 	x->closed = closed;
 	x->unheard = unheard;
 	x->waits = false;
+	x->after = 0;
 	x->stopped = stopped;
 	x->shut = shut;
 	x->parts = parts;
@@ -217,6 +223,12 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		j->killed = true;
 		break;
 	case AUC_ASK_NUDGE:
+		/* Slurm begins it when those have ended: it may be long until then. */
+		if (!action->part && waits_for_others(x)) {
+			j->next = now + SELDOM * rules->again;
+			return;
+		}
+		break;
 	case AUC_ASK_LIMIT:
 		break;
 	}
@@ -265,8 +277,8 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 		   double soon)
 {
 	if (x->state == AUC_EXEC_LIEN || x->state == AUC_EXEC_SOLD ||
-	    x->state == AUC_EXEC_STARTING || x->state == AUC_EXEC_ENDING ||
-	    x->state == AUC_EXEC_SETTLED || x->tell)
+	    (x->state == AUC_EXEC_STARTING && !waits_for_others(x)) ||
+	    x->state == AUC_EXEC_ENDING || x->state == AUC_EXEC_SETTLED || x->tell)
 		return true;
 	if (!x->why && now >= x->replan && missed(x, rules, now) > 0)
 		return true;
@@ -506,6 +518,15 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		b.when = now - rules->late;
 		return b;
 	}
+	if (comes_later(x, rules, on, now)) {
+		if (now < x->replan)
+			return b;
+		b.book = AUC_BOOK_PUT_OFF;
+		b.part = on;
+		b.why = AUC_WHY_NOT_STARTED;
+		b.when = x->after;
+		return b;
+	}
 	if (begun > 0 && now >= x->replan) {
 		b.book = AUC_BOOK_PUT_OFF;
 		b.part = x->booked == AUC_SALE_SOLD ? 0 : on;
@@ -570,6 +591,25 @@ static int kept_part(const struct auc_exec *x, const struct auc_exec_rules *rule
 	return -1;
 }
 
+/* True if the lead, which is to be on part ON by now, waits for sales that are late: what it has
+ * bought comes after them. */
+static bool comes_later(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned on,
+			double now)
+{
+	return x->jobs[0].seen == AUC_SEEN_PENDING && auc_exec_part_due(x, rules, on, now) &&
+	       now > x->parts[on].start + rules->late && x->after > x->parts[on].start;
+}
+
+/* True if the lead waits for other jobs, which may be late by its owner's doing: then what is left
+ * of its slots is still its own. */
+static bool waits_for_others(const struct auc_exec *x)
+{
+	const struct auc_exec_job *lead = &x->jobs[0];
+
+	return lead->seen == AUC_SEEN_PENDING &&
+	       (x->after > 0 || (lead->why && !strcmp(lead->why, AUC_WHY_OWN_JOB)));
+}
+
 /*
  * When the lead, or a member that is to begin with it, begins or could, if that is too late because
  * nobody looked after it when its plan began, or went on after a pause, or because nothing could be
@@ -627,6 +667,8 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 	const char *why = why_not(x, part);
 
 	if (now >= x->parts[part].end - rules->end_margin)
+		return NULL;
+	if (lead && waits_for_others(x))
 		return NULL;
 	if (lead)
 		return j->seen == AUC_SEEN_PENDING && overdue(j, rules, now) &&

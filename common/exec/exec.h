@@ -77,6 +77,9 @@ struct auc_exec {
 	bool *unheard; /* by part: a slurmctld that was started does not know yet what runs on its
 			  server; the caller's to set */
 	bool waits;    /* a job of it that Slurm does not start could not move: it waits */
+	/* Its lead waits for sales that are over only then (Unix time), not by their owners' doing;
+	 * the caller's to set; 0: it does not. */
+	double after;
 	const char *why; /* it is being ended, for this reason */
 	double told;     /* the change that the lead was told of */
 	bool tell;       /* it is to be told at once */

@@ -18,7 +18,7 @@ const struct auc_why auc_whys[] = {
 	 "it would have been worth nothing, even if it had been done at once"},
 	/* Other jobs of the same user may have used up the limit. */
 	{AUC_WHY_LIMIT, false, "a limit of its association or QOS kept it from starting"},
-	{AUC_WHY_OWN_JOB, false, "other jobs of its owner still held a node"},
+	{AUC_WHY_OWN_JOB, false, "other jobs of its owner held a node, or it waited for them"},
 	{AUC_WHY_NODE_FAIL, true, "a node failed, was drained or reserved"},
 	{AUC_WHY_NODE_BUSY, true, "what others ran on a node before had not left"},
 	{AUC_WHY_NOT_STARTED, true, "Slurm did not start it in its slots"},

@@ -116,59 +116,6 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	return AUC_OK;
 }
 
-static enum auc_code not_sold(const job_desc_msg_t *desc, const char *job, enum auc_code code,
-			      struct auc_err *err)
-{
-	return auc_err_set(err, code,
-			   "--dependency=%.64s: %.*s was not sold by this auction, or has ended: "
-			   "nobody knows when it ends; expected jobs that have bought their time",
-			   desc->dependency, (int)strcspn(job, ":,?"), job);
-}
-
-enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
-				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
-				  double *end, struct auc_err *err)
-{
-	static const char *const kinds[] = {"afterok:", "afterany:", "afternotok:"};
-	const char *p = desc->dependency ? desc->dependency : "", *kind;
-	unsigned long id;
-	double at;
-	char *rest;
-
-	for (*end = 0; *p; p += *p == ',' || *p == '?') {
-		kind = NULL;
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !kind; i++)
-			if (!strncmp(p, kinds[i], strlen(kinds[i])))
-				kind = kinds[i];
-		if (!strncmp(p, "singleton", 9) && desc->array_inx)
-			return auc_err_set(err, AUC_EINVAL,
-					   "--dependency=singleton: the tasks of an array have one "
-					   "name, so that Slurm would run one after another, "
-					   "whatever they have bought; leave it out, or have them "
-					   "decided so that they do with --array=...%%1; after a "
-					   "job that is sold: --dependency=afterany:JOB");
-		if (!kind)
-			return auc_err_set(err, AUC_EINVAL,
-					   "--dependency=%.64s: expected afterok, afterany or "
-					   "afternotok: nobody knows when else the job could begin",
-					   desc->dependency);
-		p += strlen(kind) - 1;
-		while (*p == ':') {
-			id = strtoul(p + 1, &rest, 10);
-			/* One task of an array ends when all have, at the latest. */
-			if (*rest == '_' && strspn(rest + 1, "0123456789*"))
-				rest += 1 + strspn(rest + 1, "0123456789*");
-			if (rest == p + 1 || (*rest && !strchr(":,?", *rest)) || id >= NO_VAL)
-				return not_sold(desc, p + 1, AUC_EINVAL, err);
-			if (!ends(arg, (uint32_t)id, &at))
-				return not_sold(desc, p + 1, AUC_ENOENT, err);
-			*end = at > *end ? at : *end;
-			p = rest;
-		}
-	}
-	return AUC_OK;
-}
-
 void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, const char *receipt)
 {
 	struct auc_request q = AUC_REQUEST_OF(desc);

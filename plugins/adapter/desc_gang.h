@@ -26,14 +26,6 @@ bool auc_desc_whole(const job_desc_msg_t *desc);
 enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 			    const struct auc_node_size *size, const struct auc_gang_reach *reach,
 			    struct auc_bid *bid, struct auc_err *err);
-/*
- * When the jobs that DESC depends on have ended at the latest (Unix time), into *END, 0 if it
- * depends on none. ENDS says so of one job, false: it does not know. AUC_ENOENT: on the end of a
- * job that ENDS does not know; AUC_EINVAL: on something else than the end of jobs.
- */
-enum auc_code auc_desc_dependency(const job_desc_msg_t *desc,
-				  bool (*ends)(void *arg, uint32_t job_id, double *end), void *arg,
-				  double *end, struct auc_err *err);
 /* True if DESC is of Slurm's command NAME, as its command line says. */
 bool auc_desc_is_from(const job_desc_msg_t *desc, const char *name);
 /* Makes DESC the job on the nodes of SLICE, a gang's, with RECEIPT; its script stays as it is. */

@@ -1,13 +1,16 @@
 /* describe.c - see describe.h. */
 #include "config.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "adapter/desc_after.h"
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "adapter/describe.h"
+#include "adapter/names.h"
 #include "adapter/site.h"
 #include "input/bid_time.h"
 
@@ -15,6 +18,13 @@
 struct account_search {
 	const char *users;
 	char unknown[AUC_NAME_MAX];
+};
+
+/* When the jobs of a name are over; WAITS: the first of which nobody knows it. */
+struct name_search {
+	struct auc_auction *auction;
+	double end;
+	uint32_t waits;
 };
 
 /* What jobs get in PARTITION that do not say it. */
@@ -44,7 +54,11 @@ static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid
 				 struct auc_err *err);
 static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
 			 void *arg);
-static bool ends(void *arg, uint32_t job_id, double *end);
+static bool times(void *arg, uint32_t job_id, double *start, double *end);
+static enum auc_code named(void *arg, uint32_t uid, const char *name, double *end,
+			   struct auc_err *err);
+static bool is_over(void *arg, const struct auc_job_name *job);
+static bool is_sold_until(void *arg, const struct auc_job_name *job);
 
 enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 			   struct auc_bid *bid, struct auc_err *err)
@@ -246,11 +260,12 @@ static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct au
 	return AUC_OK;
 }
 
-/* As auc_desc_dependency(). */
+/* As auc_desc_after(). */
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err)
 {
-	enum auc_code code = auc_desc_dependency(desc, ends, a, after, err);
+	const struct auc_desc_others others = {.times = times, .named = named, .arg = a};
+	enum auc_code code = auc_desc_after(desc, &others, after, err);
 
 	/* It may be that of a lien, whose job has not been seen yet. */
 	if (code == AUC_ENOENT && auc_auction_awaits(a, desc->user_id))
@@ -299,8 +314,58 @@ static void find_unknown(const struct auc_rules *rules, const struct auc_account
 	}
 }
 
-/* For auc_desc_dependency(). */
-static bool ends(void *arg, uint32_t job_id, double *end)
+/* For auc_desc_after(). */
+static bool times(void *arg, uint32_t job_id, double *start, double *end)
 {
-	return auc_auction_ends(arg, job_id, end);
+	return auc_auction_times(arg, job_id, start, end);
+}
+
+/* Likewise. AUC_EAGAIN: the agent is to look at jobs first. */
+static enum auc_code named(void *arg, uint32_t uid, const char *name, double *end,
+			   struct auc_err *err)
+{
+	struct name_search s = {.auction = arg};
+	uint64_t number = auc_name_number(name);
+
+	*end = 0;
+	if (auc_auction_awaits(arg, uid) || auc_auction_decides(arg, uid) ||
+	    !auc_names_ask(uid, auc_site_elapsed()))
+		return auc_err_set(err, AUC_EAGAIN,
+				   "--dependency=singleton: your jobs are being looked at");
+	auc_names_each(AUC_NAMED_OTHERS, uid, number, is_over, &s);
+	if (s.waits)
+		return auc_err_set(err, AUC_EINVAL,
+				   "--dependency=singleton: job %u has that name (%.64s) and has "
+				   "not bought its time: nobody knows when it ends; expected "
+				   "another --job-name, or jobs that have bought theirs",
+				   s.waits, name);
+	auc_names_each(AUC_NAMED_SOLD, uid, number, is_sold_until, &s);
+	*end = s.end;
+	return AUC_OK;
+}
+
+/* False for the first job that nobody knows the end of. */
+static bool is_over(void *arg, const struct auc_job_name *job)
+{
+	struct name_search *s = arg;
+	double end;
+
+	/* It may have been sold since. */
+	if (auc_auction_job_ends(s->auction, job->job_id, &end))
+		return true;
+	if (job->end < INFINITY)
+		s->end = fmax(s->end, job->end);
+	else
+		s->waits = job->job_id;
+	return !s->waits;
+}
+
+static bool is_sold_until(void *arg, const struct auc_job_name *job)
+{
+	struct name_search *s = arg;
+	double end;
+
+	if (auc_auction_job_ends(s->auction, job->job_id, &end))
+		s->end = fmax(s->end, end);
+	return true;
 }

@@ -176,8 +176,11 @@ tasks_by_node()
 that it may use 4 are as large"* ]]
 	run ! as alice sbatch --bid=3000 -N1 -t1 -d afterok:99999 --wrap true
 	[[ $output == *"--dependency=afterok:99999: 99999 was not sold by this auction, or has ended"* ]]
-	run ! as alice sbatch --bid=3000 -N1 -t1 -d singleton --wrap true
-	[[ $output == *"--dependency=singleton: expected afterok, afterany or afternotok"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t1 -d expand:1 --wrap true
+	[[ $output == *"--dependency=expand:1: expected afterok, afterany, afternotok, aftercorr, after or singleton"* ]]
+	other=$(as alice sbatch --parsable -p plain -J waits --hold --wrap true)
+	run ! as alice sbatch --bid=3000 -N1 -t1 -J waits -d singleton --wrap true
+	[[ $output == *"--dependency=singleton: job $other has that name (waits) and has not bought its time: nobody knows when it ends"* ]]
 	for word in gang=1:60:cpu=1 begin=1000 since=1 requeue=yes qos=normal accounts=training; do
 		run ! as alice env SLURM_AUCTION_BID="3000 $word" sbatch -N1 -t1 --wrap true
 		[[ $output == *"are no options"* ]]
@@ -198,11 +201,26 @@ that it may use 4 are as large"* ]]
 	first=$(submit alice --bid=3000 -N2 -t1 --mem=100 -o chain.out --wrap 'echo first; sleep 2')
 	second=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "afterok:$first" -o chain.out --open-mode=append --wrap 'echo second')
 	[ "$(plan_start "$second")" -ge "$(plan_end "$first")" ]
+	# By name: after all of that name, and nobody else's.
+	one=$(submit alice --bid=3000 -J link -N1 -t1 --mem=100 -o link.out --wrap 'echo first; sleep 30')
+	two=$(submit alice --bid=3000 -J link -N1 -t1 --mem=100 -d singleton -o link.out --open-mode=append --wrap 'echo second')
+	[ "$(plan_start "$two")" -ge "$(plan_end "$one")" ]
+	three=$(submit alice --bid=3000 -J link -N1 -t1 --mem=100 -d singleton -o /dev/null --wrap true)
+	[ "$(plan_start "$three")" -ge "$(plan_end "$two")" ]
+	scancel "$three"
+	three=$(submit bob --bid=3000 -J link -N1 -t1 --mem=100 -d singleton -o /dev/null --wrap true)
+	[ "$(plan_start "$three")" -lt "$(plan_end "$one")" ]
+	three=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "$one" -o /dev/null --wrap true)
+	[ "$(plan_start "$three")" -ge "$(plan_end "$one")" ]
+	three=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "after:$one+1" -o /dev/null --wrap true)
+	[ "$(plan_start "$three")" -ge $(($(plan_start "$one") + 60)) ]
 	# A script of its user goes on at once, before the agent has seen the job: sbatch asks again by itself.
 	fails=$(submit alice --bid=3000 -N1 -t1 --mem=100 --wrap 'exit 3')
 	never=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "afterok:$fails" --wrap true)
 	wait_until 150 job_ended "$second"
 	[ "$(output chain.out | paste -sd' ')" = "first second" ]
+	wait_until 60 job_ended "$two"
+	[ "$(output link.out | paste -sd' ')" = "first second" ]
 	wait_until 90 settled "$never"
 	[ "$(database_receipt "$never" .why)" = cancelled ]
 }

@@ -70,6 +70,8 @@ struct auc_agent {
 	struct auc_exec_rules rules;
 	job_info_msg_t **loaded;
 	unsigned nloaded, loaded_alloc;
+	bool all;         /* these are all records that Slurm has, */
+	double loaded_at; /* and this is when they were asked for: auc_site_elapsed() */
 	struct auc_owner_jobs *owners;
 	unsigned nowners, owners_alloc;
 	unsigned records; /* all of Slurm's jobs when they were last counted */
@@ -103,6 +105,7 @@ struct auc_agent {
 	unsigned nup;
 	uint32_t *protected;
 	unsigned nprotected;
+	uint64_t named; /* of which names of leads were last published; 0: of none */
 	struct auc_rpc_threads *changes, *writes; /* job_change.c's */
 	struct auc_fences *fences;                /* fence.c's */
 	struct auc_blocks *blocks;                /* block.c's */

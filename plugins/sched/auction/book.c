@@ -129,14 +129,18 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		slurm_info("sched/auction: job %u is ended: %s", t->exec.jobs[0].id, t->exec.why);
 }
 
-/* A job that waits in its slots for a limit. */
+/* A job that waits in its slots for a limit, or for other jobs, as its owner wants it. */
 static void know_own(struct auc_task *t, double now)
 {
 	const struct auc_exec_job *lead = &t->exec.jobs[0];
+	bool waits = lead->seen == AUC_SEEN_PENDING;
 
-	if (lead->seen == AUC_SEEN_PENDING && now >= t->exec.start && lead->why &&
-	    !strcmp(lead->why, AUC_WHY_LIMIT))
+	if (waits && now >= t->exec.start && lead->why && !strcmp(lead->why, AUC_WHY_LIMIT))
 		t->own = AUC_WHY_LIMIT;
+	else if (waits && now >= t->exec.start && lead->why && !strcmp(lead->why, AUC_WHY_OWN_JOB))
+		t->own = AUC_WHY_OWN_JOB;
+	else if (waits && t->exec.after > 0)
+		t->own = NULL;
 	else if (lead->seen == AUC_SEEN_RUNNING && t->own && !strcmp(t->own, AUC_WHY_LIMIT))
 		t->own = NULL;
 }
@@ -522,6 +526,7 @@ static bool change(struct auc_agent *a, struct auc_task *t, const struct auc_exe
 		slurm_info("sched/auction: job %u: what %s was to give moves to another node", id,
 			   server);
 	a->changed = true;
+	t->extended |= booking->book == AUC_BOOK_EXTEND || booking->book == AUC_BOOK_GO_ON;
 	if (booking->book != AUC_BOOK_EXTEND)
 		auc_mail_moved(&t->mail, a->auction, t->sale,
 			       booking->book == AUC_BOOK_GO_ON  ? "late"

@@ -16,8 +16,10 @@
 #include "base/clock.h"
 #include "adapter/desc.h"
 #include "adapter/desc_block.h"
+#include "adapter/names.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
+#include "sched/auction/chain.h"
 #include "sched/auction/job_change.h"
 #include "sched/auction/start/orphans.h"
 #include "sched/output/receipts.h"
@@ -58,6 +60,8 @@ static void void_receipt(struct auc_agent *a, const slurm_job_info_t *info, cons
 
 enum auc_look auc_look_due(struct auc_agent *a, double now)
 {
+	if (auc_names_asked())
+		auc_look_want_all(a, now);
 	a->signs = signs_of(a, now);
 	return auc_look_pace_due(&a->look_pace, &a->signs, now);
 }
@@ -96,7 +100,8 @@ bool auc_look_load(struct auc_agent *a, double now, enum auc_look kind)
 	struct auc_err err;
 
 	a->nloaded = 0;
-	a->calm = false;
+	a->all = a->calm = false;
+	a->loaded_at = auc_site_elapsed();
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		t->looked = false;
 	if (kind == AUC_LOOK_ALL)
@@ -134,6 +139,7 @@ void auc_look_see(struct auc_agent *a, double now)
 	for (unsigned i = 0; i < a->nloaded; i++)
 		for (uint32_t k = 0; k < a->loaded[i]->record_count; k++)
 			see(a, &a->loaded[i]->job_array[k], now);
+	auc_chain_see(a, now);
 	for (const struct auc_task *t = a->tasks.list; t; t = t->next)
 		if (t->looked && t->exec.booked == AUC_SALE_LIEN && !t->exec.jobs[0].id &&
 		    !auc_array_splits(a, t->sale))
@@ -329,6 +335,7 @@ static enum auc_code load_all(struct auc_agent *a, struct auc_err *err)
 	for (struct auc_task *t = a->tasks.list; t; t = t->next)
 		t->looked = true;
 	count_records(a);
+	a->all = true;
 	return AUC_OK;
 }
 

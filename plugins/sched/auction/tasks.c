@@ -10,6 +10,7 @@
 
 #include "adapter/desc.h"
 #include "adapter/desc_gang.h"
+#include "adapter/names.h"
 #include "ledger/why.h"
 #include "sched/auction/tasks.h"
 
@@ -215,6 +216,7 @@ void auc_task_see(struct auc_task *t, unsigned part, const slurm_job_info_t *inf
 		return;
 	t->lead = info;
 	t->array = info->array_job_id;
+	t->name = auc_name_number(info->name);
 	if (t->block)
 		see_block(t, j, info, now);
 	else
@@ -425,6 +427,10 @@ static const char *why_waiting(uint32_t reason)
 	/* What it was to come after has ended otherwise, as its owner has said. */
 	case WAIT_DEP_INVALID:
 		return AUC_WHY_CANCELLED;
+	/* It has bought what comes after that, which its owner has made longer; if not, chain.c
+	 * says so. */
+	case WAIT_DEPENDENCY:
+		return AUC_WHY_OWN_JOB;
 	/* Looked at before the sale. */
 	case WAIT_ASSOC_MAX_WALL_PER_JOB:
 	case WAIT_QOS_MAX_WALL_PER_JOB:

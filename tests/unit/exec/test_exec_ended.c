@@ -2,7 +2,7 @@
  * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
  * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
  * by itself and that Slurm requeued; one that does not leave for its move; one that is late and
- * goes on elsewhere; one that waits for a node that is not heard of.
+ * goes on elsewhere; one that waits for a node that is not heard of, or for other jobs.
  */
 #include "config.h"
 
@@ -365,6 +365,79 @@ static void test_waits_for_node(void **state)
 	}
 }
 
+/* A lead that waits for other jobs: UNTIL, which nobody can help; 0: its owner's doing. */
+static struct auc_exec_job *set_up_waiting(struct auc_exec *x, double until)
+{
+	struct auc_exec_job *j = set_up(x, AUC_SALE_SOLD, 0);
+
+	*j = (struct auc_exec_job){.id = 1, .seen = AUC_SEEN_PENDING, .begin = 100};
+	j->why = until > 0 ? NULL : "own_job";
+	x->after = until;
+	return j;
+}
+
+/* For sales that are over later than they were when it was bought: it begins after them. */
+static void test_after(void **state)
+{
+	struct auc_exec_booking b;
+	struct auc_exec x;
+
+	(void)state;
+	set_up_waiting(&x, 118);
+	assert_int_equal(auc_exec_step(&x, &rules, 101).book, AUC_BOOK_NOTHING);
+	b = auc_exec_step(&x, &rules, 102.5);
+	assert_int_equal(b.book, AUC_BOOK_PUT_OFF);
+	assert_int_equal(b.part, 0);
+	assert_string_equal(b.why, "not_started");
+	assert_true(b.when == 118);
+	/* It cannot be: another node would not help, and it is tried again. */
+	auc_exec_refused(&x, &b, &rules, 102.5);
+	assert_null(x.why);
+	assert_int_equal(auc_exec_step(&x, &rules, 107).book, AUC_BOOK_NOTHING);
+	assert_int_equal(auc_exec_step(&x, &rules, 107.6).book, AUC_BOOK_PUT_OFF);
+	/* Nothing would be left of it. */
+	b.when = 121;
+	auc_exec_refused(&x, &b, &rules, 107.6);
+	assert_string_equal(x.why, "not_started");
+	auc_exec_clear(&x);
+	/* Its plan is another one by now, of which nothing is known yet. */
+	set_up_waiting(&x, 118);
+	assert_int_equal(auc_exec_take(&x, parts, 2, &err), AUC_OK);
+	assert_true(x.after == 0);
+	auc_exec_clear(&x);
+}
+
+/* By its owner's doing: what is left of its slots is its own, and it goes nowhere else. */
+static void test_after_own(void **state)
+{
+	struct auc_exec_action actions[8];
+	struct auc_exec_job *j;
+	struct auc_exec x;
+
+	(void)state;
+	j = set_up_waiting(&x, 0);
+	for (double now = 101; now < 129; now += 0.5) {
+		assert_int_equal(auc_exec_step(&x, &rules, now).book, AUC_BOOK_NOTHING);
+		assert_null(x.why);
+	}
+	/* Slurm is not asked all the time. */
+	assert_int_equal(auc_exec_actions(&x, &rules, 120, actions, 8), 1);
+	assert_int_equal(actions[0].ask, AUC_ASK_NUDGE);
+	auc_exec_did(&x, &actions[0], AUC_OK, 0, &rules, 120);
+	assert_int_equal(auc_exec_actions(&x, &rules, 122, actions, 8), 0);
+	assert_false(auc_exec_busy(&x, &rules, 122, 0.5));
+	assert_int_equal(auc_exec_step(&x, &rules, 129.5).book, AUC_BOOK_NOTHING);
+	assert_string_equal(x.why, "own_job");
+	auc_exec_clear(&x);
+	j = set_up_waiting(&x, 0);
+	assert_int_equal(auc_exec_step(&x, &rules, 110).book, AUC_BOOK_NOTHING);
+	j->seen = AUC_SEEN_RUNNING;
+	j->began = 115;
+	j->why = NULL;
+	assert_int_equal(auc_exec_step(&x, &rules, 115.5).book, AUC_BOOK_START);
+	auc_exec_clear(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,7 +445,8 @@ int main(void)
 		cmocka_unit_test(test_ended_anyway),   cmocka_unit_test(test_called_off),
 		cmocka_unit_test(test_quit),           cmocka_unit_test(test_lingers),
 		cmocka_unit_test(test_goes_on),        cmocka_unit_test(test_notice),
-		cmocka_unit_test(test_waits_for_node),
+		cmocka_unit_test(test_waits_for_node), cmocka_unit_test(test_after),
+		cmocka_unit_test(test_after_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -769,6 +769,9 @@ static void test_causes(void **state)
 	assert_string_equal(cause(JOB_PENDING, WAIT_PRIORITY), "");
 	assert_string_equal(cause(JOB_PENDING, WAIT_RESOURCES), "node_busy");
 	assert_string_equal(cause(JOB_PENDING, WAIT_NODE_NOT_AVAIL), "node_fail");
+	/* test_chain.c has when it is not its owner's doing. */
+	assert_string_equal(cause(JOB_PENDING, WAIT_DEPENDENCY), "own_job");
+	assert_string_equal(cause(JOB_PENDING, WAIT_DEP_INVALID), "cancelled");
 	assert_string_equal(cause(JOB_PENDING, WAIT_HELD), "held");
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_DOWN), "partition_down");
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_INACTIVE), "partition_down");

@@ -712,52 +712,6 @@ static void test_times(void **state)
 	assert_false(auc_desc_has_shape(&desc));
 }
 
-/* Job 7 ends at 2000, job 8 at 3000. */
-static bool ends(void *arg, uint32_t job_id, double *end)
-{
-	(void)arg;
-	*end = job_id == 7 ? 2000 : 3000;
-	return job_id == 7 || job_id == 8;
-}
-
-static void test_dependency(void **state)
-{
-	static const struct {
-		const char *text, *said;
-		double end;
-		enum auc_code code;
-	} cases[] = {
-		{NULL, NULL, 0, AUC_OK},
-		{"afterok:7", NULL, 2000, AUC_OK},
-		{"afterok:7:8", NULL, 3000, AUC_OK},
-		{"afterany:8,afternotok:7", NULL, 3000, AUC_OK},
-		{"afterok:8?afterok:7", NULL, 3000, AUC_OK},
-		{"afterok:9", "9 was not sold by this auction", 0, AUC_ENOENT},
-		{"afterok:7:9", "9 was not sold by this auction", 0, AUC_ENOENT},
-		{"afterok:7_1:8_*", NULL, 3000, AUC_OK},
-		{"afterok:9_1", "9_1 was not sold", 0, AUC_ENOENT},
-		{"afterok:7_", "7_ was not sold", 0, AUC_EINVAL},
-		{"afterok:7_x", "7_x was not sold", 0, AUC_EINVAL},
-		{"after:7", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
-		{"after:7+5", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
-		{"singleton", "expected afterok, afterany or afternotok", 0, AUC_EINVAL},
-	};
-	struct auc_err err;
-	double end;
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		fresh(1);
-		desc.dependency = (char *)cases[i].text;
-		assert_int_equal(auc_desc_dependency(&desc, ends, NULL, &end, &err), cases[i].code);
-		if (cases[i].code == AUC_OK) {
-			assert_true(end == cases[i].end);
-		} else if (!cases[i].said || !strstr(err.text, cases[i].said)) {
-			fail_msg("%s: %s", cases[i].text, err.text);
-		}
-	}
-}
-
 /* The job that is bought, of three nodes with two GPUs each. */
 static void test_apply(void **state)
 {
@@ -859,14 +813,13 @@ static void test_apply(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_gpus),     cmocka_unit_test(test_whole_nodes),
-		cmocka_unit_test(test_shapes),      cmocka_unit_test(test_agreeing),
-		cmocka_unit_test(test_uneven),      cmocka_unit_test(test_alternatives),
-		cmocka_unit_test(test_refused),     cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_types),       cmocka_unit_test(test_apply_whole),
-		cmocka_unit_test(test_times),       cmocka_unit_test(test_dependency),
-		cmocka_unit_test(test_apply),       cmocka_unit_test(test_cores),
-		cmocka_unit_test(test_apply_cores),
+		cmocka_unit_test(test_no_gpus), cmocka_unit_test(test_whole_nodes),
+		cmocka_unit_test(test_shapes),  cmocka_unit_test(test_agreeing),
+		cmocka_unit_test(test_uneven),  cmocka_unit_test(test_alternatives),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_types),   cmocka_unit_test(test_apply_whole),
+		cmocka_unit_test(test_times),   cmocka_unit_test(test_apply),
+		cmocka_unit_test(test_cores),   cmocka_unit_test(test_apply_cores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -441,7 +441,7 @@ static void test_array_ends(void **state)
 	char id[AUC_SALE_ID_LEN];
 	struct auc_held_view v;
 	struct auc_bid bid;
-	double end, last = 0;
+	double from, end, last = 0;
 
 	(void)state;
 	free(stand_array(a, LONG, GPUS + 1, 0, id));
@@ -459,15 +459,20 @@ static void test_array_ends(void **state)
 	}
 	assert_true(auc_auction_decides(a, 1000));
 	assert_false(auc_auction_decides(a, 1001));
-	assert_false(auc_auction_ends(a, 50, &end));
+	assert_false(auc_auction_times(a, 50, &from, &end));
 	free(auc_auction_held_end(a, id, NULL, NOW));
 	assert_false(auc_auction_decides(a, 1000));
 	/* The one with that number is over, others are not. */
 	assert_int_equal(auc_auction_settle(a, 50, "cancelled", NOW, NULL, &err), AUC_OK);
-	assert_true(auc_auction_ends(a, 50, &end));
-	assert_true(auc_auction_ends(a, 51, &last));
-	assert_true(end == last && end > NOW);
-	assert_false(auc_auction_ends(a, 5, &end));
+	assert_true(auc_auction_times(a, 50, &from, &end));
+	assert_true(end > NOW && from > NOW - 60 && from < end);
+	assert_true(auc_auction_times(a, 51, &from, &last));
+	assert_true(end == last);
+	/* Its own end, not the array's. */
+	assert_true(auc_auction_job_ends(a, 51, &last));
+	assert_true(last <= end && last > NOW);
+	assert_false(auc_auction_job_ends(a, 50, &last));
+	assert_false(auc_auction_times(a, 5, &from, &end));
 	auc_auction_destroy(a);
 }
 
