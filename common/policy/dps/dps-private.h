@@ -82,8 +82,9 @@ struct lane {
 /* What one type finds over [completion - d, completion - 1]. */
 struct window {
 	unsigned completion, d; /* slot indices; d 0: empty */
+	double limit;           /* servers whose sums are that or more are left out */
 	unsigned n;
-	uint32_t *list; /* the servers where one fits all the window, ascending */
+	uint32_t *list; /* the other servers where one fits all the window, ascending */
 	double *sum;    /* by server, of those: price */
 	int32_t *fit;   /* by server: how many fit; 0 on those that are not in the list */
 };
@@ -186,7 +187,6 @@ struct auc_policy_ctx {
 	struct window *windows; /* by type */
 	struct filler filler;
 	struct reach *reach; /* by worker type */
-	unsigned looked_at;  /* windows that the bounds by slot did not rule out */
 	unsigned words;      /* of a set of servers */
 	uint64_t *hosts;     /* by type and row: the servers where one fits */
 	uint8_t *hosts_done; /* by type and row: asked for by this quote */
@@ -254,6 +254,9 @@ bool auc_dps_all_too_dear(struct auc_policy_ctx *ctx, const struct choice *c, do
 /* dps_windows.c: what TYPE finds in the window of D slots; holds until TYPE's next window. */
 const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
 				    unsigned d);
+/* The same without the servers that cost LIMIT or more, most of which are not looked at. */
+const struct window *auc_dps_window_below(struct auc_policy_ctx *ctx, unsigned type,
+					  unsigned completion, unsigned d, double limit);
 /* Begins with the servers of a window, none taken yet. */
 void auc_dps_start_filler(struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
 			  unsigned d);

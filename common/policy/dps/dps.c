@@ -15,8 +15,8 @@
  *  - Of all worker counts of one duration only the smallest matters: one less never costs more.
  *  - A window is looked at only if a lower bound of its cost leaves room for a better payoff, or
  *    for the same one if nothing that is known of it loses the tie. There are quick ones, by slot,
- *    with the PSs in dps_floor.c, and better ones, by blocks of slots: dps_bounds.c. Where many
- *    windows pass the quick ones, what the workers alone really cost is one, too: dps_reach.c.
+ *    with the PSs in dps_floor.c, and better ones: what the workers alone really cost,
+ *    dps_reach.c, and by blocks of slots, dps_bounds.c.
  *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
@@ -46,7 +46,6 @@
 
 #define TIE          1e-11
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
-#define LOOKED_AT    3  /* a window for so many slots of the market, before dps_reach.c is asked */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
 
 struct options {
@@ -107,7 +106,7 @@ static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice 
 				const struct window *workers, const struct window *pss,
 				double limit);
 static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct choice *c);
-static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c);
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
 static int64_t least_ps(const struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			int64_t *few);
 static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
@@ -274,7 +273,6 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
 	ctx->filler.d = 0;
-	ctx->looked_at = 0;
 	for (i = 0; i < m->nworker_types; i++)
 		ctx->reach[i].d = 0;
 }
@@ -494,17 +492,14 @@ static bool floors_help(const struct auc_policy_ctx *ctx)
 	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
 }
 
-/* What the window's workers cost at least, once bounds by slot have let many windows through; 0
- * before. A lane that has no server left is through with this completion. */
+/* What the window's workers cost at least. A lane that has no server left is through with this
+ * completion. */
 static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d)
 {
 	bool over;
-	double cost;
+	double cost = auc_dps_reach(ctx, lane, completion, d, &over);
 
-	if (LOOKED_AT * ++ctx->looked_at <= ctx->slots)
-		return 0;
-	cost = auc_dps_reach(ctx, lane, completion, d, &over);
 	if (over)
 		ctx->lanes[lane].room = 0;
 	return cost;
@@ -566,7 +561,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		if (ctx->bounds && tries[i].bound >= limit_for(ctx, &c))
 			continue;
 		if (l->colocated)
-			try_colocated(ctx, &c);
+			try_colocated(ctx, &c, tries[i].workers);
 		else
 			try_distributed(ctx, &c, tries[i].workers);
 	}
@@ -632,19 +627,19 @@ static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c
 	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
 }
 
-/* All workers and one PS on one server. */
-static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
+/* All workers and one PS on one server. WORKERS_COST: what the workers cost at least. */
+static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost)
 {
 	unsigned d = c->completion - c->start, i, s;
-	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
-	const struct window *pss =
-		auc_dps_window(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d);
+	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d), *pss;
 	double limit;
 
 	c->nservers = 1;
 	c->z = 1;
 	c->here = c->n;
 	limit = limit_for(ctx, c);
+	pss = auc_dps_window_below(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d,
+				   limit - workers_cost);
 	ctx->steps += 2 * (uint64_t)workers->n;
 	for (i = 0; i < workers->n; i++) {
 		s = workers->list[i];
@@ -661,22 +656,24 @@ static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c)
 	}
 }
 
-/* Each PS server in turn, the other workers on the cheapest other servers. WORKERS_COST: what the
- * workers cost at least. */
+/* Each PS server in turn, the other workers on the cheapest other servers. */
 static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost)
 {
 	unsigned d = c->completion - c->start, ps = auc_ps_index(ctx->m, c->ps), i, s;
 	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
-	const struct window *pss = auc_dps_window(ctx, ps, c->completion, d);
+	const struct window *pss;
 	struct choice open = *c; /* what is known of all of them */
 	double least, limit = limit_for(ctx, &open);
-	unsigned n = list_ps_servers(ctx, c, workers, pss, limit - workers_cost);
+	unsigned n;
 
-	ctx->steps += 2 * (uint64_t)pss->n + n;
-	if (!n)
-		return;
 	auc_dps_start_filler(ctx, c->worker, c->completion, d);
 	least = auc_dps_fill_cost(&ctx->filler, c->n, UINT32_MAX, NULL);
+	if (least >= limit)
+		return;
+	workers_cost = fmax(workers_cost, least * ctx->keep);
+	pss = auc_dps_window_below(ctx, ps, c->completion, d, limit - workers_cost);
+	n = list_ps_servers(ctx, c, workers, pss, limit - workers_cost);
+	ctx->steps += 2 * (uint64_t)pss->n + n;
 	for (i = 0; i < n && least < limit; i++) {
 		s = ctx->ps_servers[i];
 		if (least + ctx->ps_cost[i] >= limit)

@@ -3,7 +3,8 @@
  * workers in it.
  *
  * Sums and minima come from the largest blocks of slots that make up the window (timeline.h),
- * and are made of those servers only that are free in all of them: of a busy market few are.
+ * and are made of those servers only that are free in all of them: of a busy market few are. Of PSs
+ * most fit everywhere, so there servers that cost too much are dropped as soon as that is seen.
  */
 #include "config.h"
 
@@ -16,7 +17,8 @@ static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows
 		       struct window *win);
 static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		    struct window *win);
-static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+static void drop_dear(struct auc_policy_ctx *ctx, unsigned type, unsigned row, struct window *win);
+static void sum_listed(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		       struct window *win);
 static unsigned rank_for(const struct filler *f, int64_t n);
 static bool heap_before(const struct filler *f, uint32_t a, uint32_t b);
@@ -25,25 +27,53 @@ static void sift_down(struct filler *f, unsigned i);
 const struct window *auc_dps_window(struct auc_policy_ctx *ctx, unsigned type, unsigned completion,
 				    unsigned d)
 {
-	struct window *win = &ctx->windows[type];
-	unsigned at = completion - d, n = 0;
+	return auc_dps_window_below(ctx, type, completion, d, INFINITY);
+}
 
-	if (win->d == d && win->completion == completion)
+const struct window *auc_dps_window_below(struct auc_policy_ctx *ctx, unsigned type,
+					  unsigned completion, unsigned d, double limit)
+{
+	struct window *win = &ctx->windows[type];
+	unsigned at = completion - d, largest = 0, length = 0, slot, n = 0;
+
+	if (win->d == d && win->completion == completion && win->limit >= limit)
 		return win;
 	win->completion = completion;
 	win->d = d;
-	while (at < completion)
+	win->limit = limit;
+	while (at < completion) {
+		slot = at;
 		ctx->rows[n++] = auc_dps_next_block(ctx->m, &at, completion);
+		if (at - slot > length) {
+			length = at - slot;
+			largest = ctx->rows[n - 1];
+		}
+	}
 	list_hosts(ctx, type, n, win);
 	ctx->steps += (uint64_t)n * ctx->words + ctx->nservers / 8;
-	if (2 * win->n > ctx->nservers) {
+	if (isfinite(limit))
+		drop_dear(ctx, type, largest, win);
+	if (2 * win->n > ctx->nservers && isinf(limit)) {
 		ctx->steps += (uint64_t)n * ctx->nservers / 2;
 		sum_all(ctx, type, n, win);
 	} else {
-		ctx->steps += 2 * (uint64_t)n * win->n;
 		sum_listed(ctx, type, n, win);
 	}
 	return win;
+}
+
+/* Drops the servers that cost WIN's limit or more in the block of ROW alone. */
+static void drop_dear(struct auc_policy_ctx *ctx, unsigned type, unsigned row, struct window *win)
+{
+	const double *price = ctx->m->cache[type].price + auc_cell(ctx->m, row, 0);
+	unsigned n = 0, k;
+
+	ctx->steps += win->n;
+	for (k = 0; k < win->n; k++) {
+		win->list[n] = win->list[k];
+		n += price[win->list[k]] < win->limit;
+	}
+	win->n = n;
 }
 
 /* The servers that can host TYPE in all of ctx->rows[NROWS]. */
@@ -92,12 +122,12 @@ static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nr
 			win->fit[s] = 0;
 }
 
-static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
+static void sum_listed(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		       struct window *win)
 {
 	const double *price = ctx->m->cache[type].price;
 	const int32_t *fit = ctx->m->cache[type].fit;
-	unsigned i, k;
+	unsigned i, k, n;
 	size_t cell;
 	uint32_t s;
 
@@ -108,11 +138,17 @@ static void sum_listed(const struct auc_policy_ctx *ctx, unsigned type, unsigned
 	}
 	for (i = 0; i < nrows; i++) {
 		cell = auc_cell(ctx->m, ctx->rows[i], 0);
-		for (k = 0; k < win->n; k++) {
+		ctx->steps += 2 * (uint64_t)win->n;
+		for (n = 0, k = 0; k < win->n; k++) {
 			s = win->list[k];
 			win->sum[s] += price[cell + s];
 			win->fit[s] = fit[cell + s] < win->fit[s] ? fit[cell + s] : win->fit[s];
+			if (win->sum[s] < win->limit)
+				win->list[n++] = s;
+			else
+				win->fit[s] = 0;
 		}
+		win->n = n;
 	}
 }
 
