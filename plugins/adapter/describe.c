@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "adapter/desc_after.h"
+#include "adapter/after/desc_after.h"
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "adapter/describe.h"
-#include "adapter/names.h"
+#include "adapter/after/names.h"
 #include "adapter/site.h"
 #include "input/bid_time.h"
 

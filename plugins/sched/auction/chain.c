@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "adapter/names.h"
+#include "adapter/after/names.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/chain.h"
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "adapter/desc.h"
 #include "adapter/desc_block.h"
-#include "adapter/names.h"
+#include "adapter/after/names.h"
 #include "ledger/receipt.h"
 #include "ledger/why.h"
 #include "sched/auction/chain.h"

@@ -10,7 +10,7 @@
 
 #include "adapter/desc.h"
 #include "adapter/desc_gang.h"
-#include "adapter/names.h"
+#include "adapter/after/names.h"
 #include "ledger/why.h"
 #include "sched/auction/tasks.h"
 

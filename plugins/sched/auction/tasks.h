@@ -28,7 +28,7 @@ struct auc_task {
 	char *host;              /* where it was submitted; likewise */
 	struct auc_mail_to mail; /* likewise */
 	uint32_t array;          /* the number of the array whose task its job is; 0: none yet */
-	uint64_t name;           /* of the lead, as a number (names.h); 0: none yet */
+	uint64_t name;           /* of the lead, as a number (adapter/after/names.h); 0: none yet */
 	bool extended;           /* more was bought at its end, since this start */
 	unsigned revision;       /* of the plan that parts are of */
 	unsigned marked;         /* which list of nodes says what is down; 0: none yet */

@@ -1,7 +1,7 @@
 /*
- * test_chain.c - jobs that wait for others: which jobs a user has of a name (adapter/names.c), and
- * whether one that still waits in its slots is put off (sched/auction/chain.c). Both against the
- * plain way to say the same.
+ * test_chain.c - jobs that wait for others: which jobs a user has of a name (adapter/after/names.c),
+ * and whether one that still waits in its slots is put off (sched/auction/chain.c). Both against
+ * the plain way to say the same.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "adapter/names.h"
+#include "adapter/after/names.h"
 #include "ledger/why.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/chain.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "adapter/desc_after.h"
+#include "adapter/after/desc_after.h"
 
 /* Job 7 is from 1000 to 2000, job 8 from 1500 to 3000. */
 static bool times(void *arg, uint32_t job_id, double *start, double *end)

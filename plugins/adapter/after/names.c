@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapter/names.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-/* FNV-1a */
-#define BASIS UINT64_C(0xcbf29ce484222325)
-#define PRIME UINT64_C(0x100000001b3)
+#include "adapter/after/names.h"
 
 /* Users who wait for a look at a time; one more takes the place of who came first. */
 #define ASK_MAX 16
@@ -31,12 +30,11 @@ static struct {
 
 uint64_t auc_name_number(const char *name)
 {
-	uint64_t number = BASIS;
+	uint64_t number;
 
 	if (!name || !*name)
 		return 0;
-	for (; *name; name++)
-		number = (number ^ (unsigned char)*name) * PRIME;
+	number = XXH3_64bits(name, strlen(name));
 	return number ? number : 1;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "adapter/desc_after.h"
+#include "adapter/after/desc_after.h"
 
 static enum auc_code after_jobs(const job_desc_msg_t *desc, const struct auc_desc_others *others,
 				const char **at, bool begun, double *end, struct auc_err *err);
