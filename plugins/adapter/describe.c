@@ -46,6 +46,7 @@ static void find_defaults(const struct auc_rules *rules, const struct auc_accoun
 			  void *arg);
 static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				     bool mixed, struct auc_err *err);
+static bool is_uneven(const job_desc_msg_t *desc, const struct auc_bid_gang *g);
 static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				     bool mixed, struct auc_err *err);
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
@@ -227,9 +228,7 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 
 	mixed |= (desc->tres_per_node && *desc->tres_per_node) ||
 		 (desc->tres_per_job && *desc->tres_per_job);
-	/* GPUs of tasks that do not divide are asked for of nodes. */
-	for (unsigned i = 0; AUC_TASKS_BOUND_CPUS && i < g->nshapes; i++)
-		mixed |= desc->num_tasks < NO_VAL && desc->num_tasks % g->shapes[i].nodes > 0;
+	mixed |= is_uneven(desc, g);
 	for (unsigned i = 0; waits && mixed && auc_task_gres(desc->tres_per_task) && i < g->ntres;
 	     i++)
 		if (!strcmp(g->tres[i], "gpu"))
@@ -240,19 +239,31 @@ static enum auc_code check_task_gpus(const job_desc_msg_t *desc, const struct au
 	return AUC_OK;
 }
 
+/* True if GPUs of tasks are asked for of nodes, since the tasks do not divide. */
+static bool is_uneven(const job_desc_msg_t *desc, const struct auc_bid_gang *g)
+{
+	bool uneven = false;
+
+	for (unsigned i = 0; AUC_TASKS_BOUND_CPUS && i < g->nshapes; i++)
+		uneven |= desc->num_tasks < NO_VAL && desc->num_tasks % g->shapes[i].nodes > 0;
+	return uneven;
+}
+
 /* Where nodes have GPUs of several types (MIXED), the record of srun's job says which were bought;
  * its step asks for those of srun's options, too, and would not begin. What --gpus-per-node alone
  * says, srun's plugin has made a part of --gres, which the step asks for as the record has it. */
 static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct auc_bid *bid,
 				     bool mixed, struct auc_err *err)
 {
-	bool asks =
-		auc_task_gres(desc->tres_per_task) || (desc->tres_per_job && *desc->tres_per_job);
+	const struct auc_bid_gang *g = &bid->gang;
+	bool asks = desc->tres_per_job && *desc->tres_per_job;
 
-	if (!AUC_STEP_ASKS_AS_RECORD || !mixed || !asks || !auc_desc_is_from(desc, "srun"))
+	if (!AUC_STEP_ASKS_AS_RECORD || !mixed || !auc_desc_is_from(desc, "srun"))
 		return AUC_OK;
-	for (unsigned i = 0; i < bid->gang.ntres; i++)
-		if (!strcmp(bid->gang.tres[i], "gpu"))
+	if (auc_task_gres(desc->tres_per_task))
+		asks |= (desc->tres_per_node && *desc->tres_per_node) || is_uneven(desc, g);
+	for (unsigned i = 0; asks && i < g->ntres; i++)
+		if (!strcmp(g->tres[i], "gpu"))
 			return auc_err_set(
 				err, AUC_EINVAL,
 				"GPUs of no type: srun outside of a job needs their type "
