@@ -70,6 +70,12 @@ struct auc_account_qos {
 	struct auc_tres_limits tres;
 };
 
+/* UID may change what ACCOUNT allows. */
+struct auc_account_coordinator {
+	uint32_t uid;
+	char *account;
+};
+
 struct auc_accounts {
 	struct auc_account_assoc *assocs; /* in order of uid */
 	unsigned nassocs;
@@ -79,6 +85,8 @@ struct auc_accounts {
 	unsigned nuids;
 	uint32_t *operators; /* users that Slurm gives any QOS */
 	unsigned noperators;
+	struct auc_account_coordinator *coordinators;
+	unsigned ncoordinators;
 	char **tres; /* the names of all, as Slurm has them, and "job" */
 	unsigned ntres;
 	bool limits_tres; /* some association or QOS does */

@@ -19,6 +19,8 @@ static bool is_operator(const struct auc_accounts *a, uint32_t uid);
 static bool is_below(const struct auc_accounts *a, const struct auc_account_assoc *s,
 		     const char *qos, const char *partition_qos, char *why, size_t size);
 static bool copy_operators(struct auc_accounts *a, auc_list_t list);
+static bool copy_coordinators(struct auc_accounts *a, auc_list_t list);
+static bool copy_coordinated(struct auc_accounts *a, uint32_t uid, auc_list_t list);
 static bool copy_ids(struct auc_account_assoc *s, auc_list_t list);
 static bool copy_assocs(struct auc_accounts *a, auc_list_t list);
 static bool copy_qos(struct auc_accounts *a, auc_list_t list);
@@ -51,7 +53,8 @@ enum auc_code auc_accounts_make(const assoc_mgr_info_msg_t *msg, struct auc_acco
 	if (a)
 		a->read_at = auc_clock_wall();
 	if (!a || !auc_accounts_copy_names(a, msg) || !copy_assocs(a, msg->assoc_list) ||
-	    !copy_qos(a, msg->qos_list) || !copy_operators(a, msg->user_list)) {
+	    !copy_qos(a, msg->qos_list) || !copy_operators(a, msg->user_list) ||
+	    !copy_coordinators(a, msg->user_list)) {
 		auc_accounts_free(a);
 		return auc_err_set(err, AUC_ENOMEM, "out of memory for accounts");
 	}
@@ -89,6 +92,9 @@ void auc_accounts_free(struct auc_accounts *a)
 	free(a->qos);
 	free(a->uids);
 	free(a->operators);
+	for (unsigned i = 0; i < a->ncoordinators; i++)
+		free(a->coordinators[i].account);
+	free(a->coordinators);
 	free(a);
 }
 
@@ -334,6 +340,53 @@ static void lower_by_qos(uint32_t *room, char name[AUC_LIMIT_NAME], const struct
 	seen->max |= is_limit(q->limits.max);
 	seen->group |= is_limit(q->limits.group);
 	seen->account |= is_limit(q->max_account);
+}
+
+static bool copy_coordinators(struct auc_accounts *a, auc_list_t list)
+{
+	auc_list_itr_t it = list ? slurm_list_iterator_create(list) : NULL;
+	slurmdb_user_rec_t *r;
+	bool good = true;
+
+	while (it && good && (r = slurm_list_next(it)))
+		good = copy_coordinated(a, r->uid, r->coord_accts);
+	if (it)
+		slurm_list_iterator_destroy(it);
+	return good;
+}
+
+/* The accounts of LIST are UID's to change. */
+static bool copy_coordinated(struct auc_accounts *a, uint32_t uid, auc_list_t list)
+{
+	struct auc_account_coordinator *grown;
+	slurmdb_coord_rec_t *r;
+	auc_list_itr_t it;
+
+	if (!count(list))
+		return true;
+	grown = realloc(a->coordinators, (a->ncoordinators + (size_t)count(list)) * sizeof(*grown));
+	if (!grown)
+		return false;
+	a->coordinators = grown;
+	it = slurm_list_iterator_create(list);
+	while ((r = slurm_list_next(it))) {
+		char *account = r->name ? strdup(r->name) : NULL;
+
+		if (account)
+			a->coordinators[a->ncoordinators++] =
+				(struct auc_account_coordinator){uid, account};
+	}
+	slurm_list_iterator_destroy(it);
+	return true;
+}
+
+bool auc_accounts_coordinates(const struct auc_accounts *a, uint32_t uid, const char *account)
+{
+	for (unsigned i = 0; a && account && i < a->ncoordinators; i++)
+		if (a->coordinators[i].uid == uid &&
+		    !strcasecmp(a->coordinators[i].account, account))
+			return true;
+	return false;
 }
 
 static bool copy_operators(struct auc_accounts *a, auc_list_t list)

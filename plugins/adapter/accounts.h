@@ -52,6 +52,9 @@ bool auc_accounts_within(const struct auc_accounts *accounts, const char *accoun
  */
 void auc_accounts_of_bid(const struct auc_accounts *accounts, uint32_t uid, const char *account,
 			 struct auc_bid *bid);
+/* True if UID is a coordinator of ACCOUNT, and may change its limits and who has it. */
+bool auc_accounts_coordinates(const struct auc_accounts *accounts, uint32_t uid,
+			      const char *account);
 /* Prints ",UID" for each user of ACCOUNT itself. */
 void auc_accounts_print_members(const struct auc_accounts *accounts, const char *account,
 				FILE *out);

@@ -148,6 +148,21 @@ said_to()
 	done
 }
 
+@test "a coordinator who lowers MaxWall under what he has bought has given it up, others have not" {
+	as root sacctmgr -i add coordinator account=training names=alice
+	wait_until 60 eval 'scontrol -o show assoc_mgr users=alice flags=users | grep -q alice'
+	his=$(submit alice --bid=3000 -N1 -t3 --mem=100 -b now+30 -o /dev/null --wrap 'sleep 60')
+	other=$(submit bob --bid=3000 -N1 -t3 --mem=100 -b now+30 -o /dev/null --wrap 'sleep 60')
+	wait_until 30 receipt_state_is "$his" sold
+	wait_until 30 receipt_state_is "$other" sold
+	as alice sacctmgr -i modify user name=alice,bob account=training set maxwall=1
+	wait_until 90 settled "$his"
+	wait_until 90 settled "$other"
+	as root sacctmgr -i modify user name=alice,bob account=training set maxwall=-1
+	as root sacctmgr -i delete coordinator account=training names=alice
+	[ "$(database_receipt "$his" .why) $(database_receipt "$other" .why)" = "limit barred" ]
+}
+
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
 	for i in 1 2 3 4 5 6 7 8 9 10 11; do
 		submit bob --hold -o /dev/null --wrap true || break

@@ -129,6 +129,20 @@ void auc_book_step(struct auc_agent *a, struct auc_task *t, double now)
 		slurm_info("sched/auction: job %u is ended: %s", t->exec.jobs[0].id, t->exec.why);
 }
 
+/* True if T cannot go on for what its owner may change himself: a coordinator lowers the limits of
+ * his own account, or takes himself out of it. */
+static bool bars_himself(struct auc_task *t, const struct auc_exec_job *lead)
+{
+	uint32_t reason = t->lead ? t->lead->state_reason : 0;
+
+	if (!lead->why || strcmp(lead->why, AUC_WHY_BARRED) ||
+	    (reason != WAIT_ASSOC_MAX_WALL_PER_JOB && reason != WAIT_ACCOUNT &&
+	     reason != WAIT_QOS && reason != FAIL_ACCOUNT && reason != FAIL_QOS))
+		return false;
+	t->coordinates |= auc_slurm_rules_coordinates(t->uid, t->account);
+	return t->coordinates;
+}
+
 /* A job that waits in its slots for a limit, or for other jobs, as its owner wants it. */
 static void know_own(struct auc_task *t, double now)
 {
@@ -139,6 +153,8 @@ static void know_own(struct auc_task *t, double now)
 		t->own = AUC_WHY_LIMIT;
 	else if (waits && now >= t->exec.start && lead->why && !strcmp(lead->why, AUC_WHY_OWN_JOB))
 		t->own = AUC_WHY_OWN_JOB;
+	else if (bars_himself(t, lead))
+		t->own = AUC_WHY_LIMIT;
 	else if (waits && t->exec.after > 0)
 		t->own = NULL;
 	else if (lead->seen == AUC_SEEN_RUNNING && t->own && !strcmp(t->own, AUC_WHY_LIMIT))
@@ -373,6 +389,7 @@ static void know_lead(struct auc_agent *a, struct auc_task *t)
 	t->account = t->lead->account ? strdup(t->lead->account) : NULL;
 	t->qos = t->lead->qos ? strdup(t->lead->qos) : NULL;
 	t->host = t->lead->alloc_node ? strdup(t->lead->alloc_node) : NULL;
+	t->coordinates |= auc_slurm_rules_coordinates(t->uid, t->account);
 	if (t->receipt)
 		return;
 	/* After a restart: what the ledger says goes to record and database again, whatever they
@@ -560,6 +577,7 @@ static double when_of(const struct auc_task *t, double when)
 static const char *why_of(const struct auc_task *t, const char *why)
 {
 	bool waited = !strcmp(why, AUC_WHY_NODE_BUSY) || !strcmp(why, AUC_WHY_NOT_STARTED) ||
+		      !strcmp(why, AUC_WHY_BARRED) ||
 		      (!strcmp(why, AUC_WHY_CANCELLED) && t->exec.booked != AUC_SALE_RUNNING);
 
 	return t->own && waited ? t->own : why;

@@ -39,6 +39,30 @@ static void publish(struct auc_agent *a, int64_t changed);
 static void say_states(const struct auc_rules *was, const struct auc_rules *rules);
 static bool has_groups(const struct auc_rules *rules);
 static void ask_all(struct auc_agent *a, double now);
+/* Whether UID coordinates ACCOUNT: DOES. */
+struct coordinated {
+	uint32_t uid;
+	const char *account;
+	bool does;
+};
+
+static void find_coordinator(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			     void *arg)
+{
+	struct coordinated *c = arg;
+
+	(void)rules;
+	c->does = auc_accounts_coordinates(accounts, c->uid, c->account);
+}
+
+bool auc_slurm_rules_coordinates(uint32_t uid, const char *account)
+{
+	struct coordinated c = {.uid = uid, .account = account};
+
+	auc_site_with_rules(find_coordinator, &c);
+	return c.does;
+}
+
 static void ask_users(const struct auc_rules *rules, const struct auc_accounts *accounts,
 		      void *arg);
 static void ask_user(struct auc_slurm_rules *p, uint32_t uid);

@@ -18,6 +18,8 @@ void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now);
 void auc_slurm_rules_keep(struct auc_agent *a, double now);
 /* There are more jobs: what accounts have of their limits is to be looked at soon. */
 void auc_slurm_rules_count(struct auc_agent *a);
+/* True if UID may change what ACCOUNT (NULL: none) allows its users. */
+bool auc_slurm_rules_coordinates(uint32_t uid, const char *account);
 /* True if Slurm starts no job in PARTITION now; if it takes no new one. */
 bool auc_slurm_rules_stopped(const struct auc_agent *a, const char *partition);
 bool auc_slurm_rules_shut(const struct auc_agent *a, const char *partition);

@@ -438,6 +438,9 @@ static const char *why_waiting(uint32_t reason)
 	case WAIT_PART_TIME_LIMIT:
 	case WAIT_ACCOUNT:
 	case WAIT_QOS:
+	/* These are not there any more. */
+	case FAIL_ACCOUNT:
+	case FAIL_QOS:
 		return AUC_WHY_BARRED;
 	case WAIT_NODE_NOT_AVAIL:
 		return AUC_WHY_NODE_FAIL;

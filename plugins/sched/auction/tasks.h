@@ -54,6 +54,7 @@ struct auc_task {
 	 * NULL.
 	 */
 	const char *own;
+	bool coordinates; /* he may change what his account allows, or might when last looked at */
 	bool suspended; /* one of its jobs is; from 26.05 on owners can do that */
 	bool resumed;   /* and that has been said, and undone */
 	bool listed;    /* in the ledger in this cycle */

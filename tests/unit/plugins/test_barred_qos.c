@@ -31,6 +31,7 @@ static void test_barred_qos(void **state)
 	slurmdb_assoc_usage_t share = {.fs_factor = 0.25};
 	slurmdb_user_rec_t users[] = {{.uid = 2001, .admin_level = SLURMDB_ADMIN_NONE},
 				      {.uid = 2003, .admin_level = SLURMDB_ADMIN_OPERATOR}};
+	slurmdb_coord_rec_t coordinated = {.name = (char *)"lab", .direct = 1};
 	slurmdb_assoc_rec_t rec = {.id = 4,
 				   .acct = (char *)"lab",
 				   .uid = 2001,
@@ -58,7 +59,15 @@ static void test_barred_qos(void **state)
 		slurm_list_append(msg.qos_list, &qos[i]);
 	for (unsigned i = 0; i < 2; i++)
 		slurm_list_append(msg.user_list, &users[i]);
+	users[0].coord_accts = slurm_list_create(NULL);
+	slurm_list_append(users[0].coord_accts, &coordinated);
 	assert_int_equal(auc_accounts_make(&msg, &a, &err), AUC_OK);
+	assert_true(auc_accounts_coordinates(a, 2001, "lab"));
+	assert_true(auc_accounts_coordinates(a, 2001, "LAB"));
+	assert_false(auc_accounts_coordinates(a, 2001, "lab2"));
+	assert_false(auc_accounts_coordinates(a, 2001, NULL));
+	assert_false(auc_accounts_coordinates(a, 2003, "lab"));
+	assert_false(auc_accounts_coordinates(NULL, 2001, "lab"));
 	assert_string_equal(why_not(a, 2001, NULL, NULL), "");
 	assert_string_equal(why_not(NULL, 2001, "nosuch", NULL), "");
 	/* Slurm takes it where it enforces none. */
@@ -92,6 +101,7 @@ static void test_barred_qos(void **state)
 	slurm_conf.accounting_storage_enforce = 0;
 	auc_accounts_free(a);
 	slurm_list_destroy(rec.qos_list);
+	slurm_list_destroy(users[0].coord_accts);
 	slurm_list_destroy(msg.assoc_list);
 	slurm_list_destroy(msg.qos_list);
 	slurm_list_destroy(msg.user_list);

@@ -131,6 +131,14 @@ enum auc_code auc_receipts_save(struct auc_err *e)
 	return unsaved ? auc_err_set(e, AUC_EIO, "%s", unsaved) : AUC_OK;
 }
 
+/* The user who may change what his account allows; 0: nobody. */
+static uint32_t coordinator;
+
+bool auc_slurm_rules_coordinates(uint32_t uid, const char *account)
+{
+	return coordinator && uid == coordinator && account && !strcmp(account, "lab");
+}
+
 void auc_slurm_rules_count(struct auc_agent *a)
 {
 	(void)a;
@@ -747,6 +755,54 @@ static void test_quit(void **state)
 	sale_tear_down(&s);
 }
 
+/* How the sale of a job in STATE for REASON ends, whose owner may change what his account allows
+ * (HIS), or might at its sale (WAS). */
+static void expect_end(bool his, bool was, bool running, uint32_t state, uint32_t reason,
+		       const char *why)
+{
+	slurm_job_info_t info = {.job_state = state,
+				 .state_reason = reason,
+				 .nodes = (char *)(running ? "edge1" : NULL),
+				 .start_time = (time_t)(running ? NOW + SLOT : 0),
+				 .end_time = (time_t)NOW + SLOT + 1};
+	char text[64];
+	struct sale s;
+
+	sale_set_up(&s, 4, "", "");
+	s.t->account = strdup("lab");
+	s.t->coordinates = was;
+	s.t->exec.booked = running ? AUC_SALE_RUNNING : AUC_SALE_SOLD;
+	s.t->exec.committed = true;
+	coordinator = his ? 1000 : 0;
+	auc_task_look(s.t);
+	auc_task_see(s.t, 0, &info, NOW + SLOT + 1);
+	*final_receipt = '\0';
+	auc_book_step(&s.agent, s.t, NOW + SLOT + 1);
+	coordinator = 0;
+	snprintf(text, sizeof(text), "\"why\":\"%s\"", why);
+	if (!strstr(final_receipt, text))
+		fail_msg("%s: %s", text, final_receipt);
+	s.t->lead = NULL;
+	sale_tear_down(&s);
+}
+
+/* Who takes himself out of his account, or lowers its limits, has not been kept from anything. */
+static void test_coordinator(void **state)
+{
+	static const uint32_t reasons[] = {FAIL_ACCOUNT, FAIL_QOS};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned running = 0; running < 2; running++) {
+			expect_end(false, false, running, JOB_FAILED, reasons[i], "barred");
+			expect_end(true, false, running, JOB_FAILED, reasons[i], "limit");
+			expect_end(false, true, running, JOB_FAILED, reasons[i], "limit");
+		}
+	/* That is not his. */
+	expect_end(true, true, false, JOB_FAILED, FAIL_DOWN_PARTITION, "partition_down");
+	expect_end(true, true, true, JOB_FAILED, FAIL_EXIT_CODE, "failed");
+}
+
 static void test_causes(void **state)
 {
 	(void)state;
@@ -778,6 +834,9 @@ static void test_causes(void **state)
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_TIME_LIMIT), "barred");
 	assert_string_equal(cause(JOB_PENDING, WAIT_PART_NODE_LIMIT), "barred");
 	assert_string_equal(cause(JOB_PENDING, WAIT_ACCOUNT), "barred");
+	/* Deleted while it waited. */
+	assert_string_equal(cause(JOB_PENDING, FAIL_QOS), "barred");
+	assert_string_equal(cause(JOB_PENDING, FAIL_ACCOUNT), "barred");
 	/* MaxWall was looked at before the sale, and has been changed. */
 	assert_string_equal(cause(JOB_PENDING, WAIT_ASSOC_MAX_WALL_PER_JOB), "barred");
 	assert_string_equal(cause(JOB_PENDING, WAIT_QOS_MAX_WALL_PER_JOB), "barred");
@@ -793,11 +852,12 @@ static void test_causes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_move),    cmocka_unit_test(test_open_again),
-		cmocka_unit_test(test_block),   cmocka_unit_test(test_quiet),
-		cmocka_unit_test(test_protect), cmocka_unit_test(test_unsaved),
-		cmocka_unit_test(test_causes),  cmocka_unit_test(test_canceller),
-		cmocka_unit_test(test_quit),    cmocka_unit_test(test_ran_before),
+		cmocka_unit_test(test_move),       cmocka_unit_test(test_open_again),
+		cmocka_unit_test(test_block),      cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_protect),    cmocka_unit_test(test_unsaved),
+		cmocka_unit_test(test_causes),     cmocka_unit_test(test_coordinator),
+		cmocka_unit_test(test_canceller),  cmocka_unit_test(test_quit),
+		cmocka_unit_test(test_ran_before),
 	};
 
 	return cmocka_run_group_tests(tests, world_setup, world_teardown);
