@@ -5,6 +5,8 @@
 #include "exec/exec.h"
 
 #define AUC_EXEC_CLOSE 1.0 /* seconds: what Slurm rounds times to */
+/* When a gang's script is told that its time is over: that part of EndMargin before its end. */
+#define AUC_EXEC_SCRIPT 0.75
 
 /* The job is known to be there and has not ended. */
 bool auc_exec_is_alive(const struct auc_exec_job *j);

@@ -211,13 +211,13 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		x->tell = false;
 		return;
 	case AUC_ASK_WARN:
-		j->warned = true;
+		j->warned++;
 		return;
 	case AUC_ASK_MOVE:
 		x->moved = now;
 		/* fall through */
 	case AUC_ASK_PLACE:
-		j->warned = false;
+		j->warned = 0;
 		break;
 	case AUC_ASK_KILL:
 		j->killed = true;
@@ -264,6 +264,7 @@ double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rule
 			       p->start,
 			       p->end - rules->notice,
 			       p->end - rules->end_margin,
+			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
 			       p->end - rules->end_margin / 2};
 
 		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
@@ -302,7 +303,10 @@ bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, 
 		return true;
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_part *p = &x->parts[i];
-		double at[] = {p->start, p->end - rules->end_margin, p->end - rules->end_margin / 2,
+		double at[] = {p->start,
+			       p->end - rules->end_margin,
+			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
+			       p->end - rules->end_margin / 2,
 			       p->start > x->start ? p->start - rules->notice : INFINITY,
 			       p->end < x->end || x->notice ? p->end - rules->notice : INFINITY};
 

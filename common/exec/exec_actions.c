@@ -9,6 +9,8 @@
 
 static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 			   struct auc_exec_action *actions, unsigned max, unsigned *n);
+static bool warns(const struct auc_exec_job *j, const struct auc_part *p,
+		  const struct auc_exec_rules *rules, double end, double now);
 static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
 				 double now, struct auc_exec_action *actions, unsigned max,
 				 unsigned *n);
@@ -55,11 +57,19 @@ static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules
 
 		if (!auc_exec_is_alive(j) || (i ? x->parts[i].lead : auc_exec_is_elsewhere(x, now)))
 			continue;
-		if (warn && !j->warned)
+		if (warn && warns(j, &x->parts[i], rules, x->end, now))
 			ask(actions, max, n, AUC_ASK_WARN, i);
 		else if (!warn && (now >= j->next || !j->killed))
 			ask(actions, max, n, AUC_ASK_KILL, i);
 	}
+}
+
+/* True if the job J of P, which is over at END, is to be told so, again if it is a gang. */
+static bool warns(const struct auc_exec_job *j, const struct auc_part *p,
+		  const struct auc_exec_rules *rules, double end, double now)
+{
+	return !j->warned ||
+	       (p->nnodes && j->warned < 2 && now >= end - rules->end_margin * AUC_EXEC_SCRIPT);
 }
 
 static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,

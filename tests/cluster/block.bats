@@ -13,7 +13,7 @@ setup_file()
 	cat > "$BATS_FILE_TMPDIR/auction.conf" <<-END
 		Policy=dps
 		SlotSeconds=$slot
-		EndMargin=2
+		EndMargin=4
 		RefundUnused=seconds
 		Overrun=extend
 		Slots=400

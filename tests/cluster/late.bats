@@ -11,7 +11,9 @@ setup_file()
 
 @test "a late job goes on while nobody has bought its node, pays for it, and ends for who has" {
 	slow=$(whole edge1 alice --bid=300 -o late.out --wrap 'while sleep 1; do echo here; done')
-	kill=$(whole edge2 alice --bid=300 --overrun=kill -o /dev/null --wrap 'sleep 600')
+	# srun ends its tasks at once when it is told to end: they are told before.
+	saves='trap "echo saving; sleep 0.5; echo saved; exit 0" TERM; sleep 600 & wait'
+	kill=$(whole edge2 alice --bid=300 --overrun=kill -o told.out --wrap "trap 'echo script told' TERM; srun bash -c '$saves'; sleep 600 & wait; sleep 600")
 	end=$(plan_end "$slow") paid=$(micro "$(receipt_get "$slow" .payment)")
 	wait_until 60 job_is "$slow" RUNNING
 	next=$(whole edge1 bob --bid=300 -b now+100 -o /dev/null --wrap 'sleep 1')
@@ -19,6 +21,7 @@ setup_file()
 	[ "$begin" -ge $((end + 2 * slot)) ]
 	wait_until 120 settled "$kill"
 	[ "$(database_receipt "$kill" .why)" = timeout ]
+	[ "$(as alice grep -E '^(saving|saved|script told)$' told.out | paste -sd' ')" = 'saving saved script told' ]
 	wait_until 60 eval '[ "$(plan_end "$slow")" -gt '"$end"' ]'
 	job_is "$slow" RUNNING
 	wait_until 120 settled "$slow"

@@ -159,7 +159,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 			   p->nnodes ? "time ends" : "layout changes");
 		break;
 	case AUC_ASK_WARN:
-		auc_rpc_warn(job, action->part == 0, NULL);
+		auc_rpc_warn(job, !action->part && (!p->nnodes || t->exec.jobs[0].warned), NULL);
 		break;
 	case AUC_ASK_KILL:
 		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING,

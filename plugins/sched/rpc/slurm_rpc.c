@@ -568,9 +568,9 @@ void auc_rpc_resume(uint32_t job_id)
 	free(id);
 }
 
-enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err)
+enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err)
 {
-	return kill_with(job_id, SIGTERM, batch ? KILL_FULL_JOB : 0, "signalling job", err);
+	return kill_with(job_id, SIGTERM, script ? KILL_FULL_JOB : 0, "signalling job", err);
 }
 
 enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err)

@@ -119,8 +119,9 @@ enum auc_code auc_rpc_limit(uint32_t job_id, uint32_t minutes, struct auc_err *e
 enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err);
 /* Lets a suspended job go on; nothing happens to others. */
 void auc_rpc_resume(uint32_t job_id);
-/* SIGTERM to the job's steps and, with BATCH, to its script. */
-enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *err);
+/* SIGTERM to the job's steps, or, with SCRIPT, to its script and what that has started: srun among
+ * it kills its step's tasks then. */
+enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err);
 /* What slurmd has of a job that slurmctld may have forgotten. */
 enum auc_forgotten {
 	AUC_FORGOTTEN_LEFT, /* something, which is being ended */

@@ -16,7 +16,8 @@
 #include "exec/exec.h"
 #include "unit/support/execmarket.h"
 
-#define NOW 105
+#define NOW     105
+#define NOTHING ((enum auc_exec_ask) - 1)
 
 static struct auc_err err;
 
@@ -332,6 +333,52 @@ static void test_notice(void **state)
 	auc_exec_clear(&x);
 }
 
+/* At the end of its plan a gang is told twice, its steps and then its script, before it is killed;
+ * the lead of a group once. */
+static void test_told_to_end(void **state)
+{
+	static const struct {
+		double before; /* the end, in EndMargins */
+		enum auc_exec_ask gang, lead;
+	} cases[] = {
+		{1, AUC_ASK_WARN, AUC_ASK_WARN},   {0.8, NOTHING, NOTHING},
+		{0.75, AUC_ASK_WARN, NOTHING},     {0.6, NOTHING, NOTHING},
+		{0.5, AUC_ASK_KILL, AUC_ASK_KILL},
+	};
+	struct auc_part part = {
+		.lead = true, .workers = 1, .start = 100, .end = 130, .server = "a", .nodes = "a"};
+	struct auc_exec_action actions[8];
+	enum auc_exec_ask asks;
+	struct auc_exec x;
+	unsigned n;
+
+	(void)state;
+	for (part.nnodes = 0; part.nnodes < 2; part.nnodes++) {
+		assert_int_equal(auc_exec_init(&x, &part, 1, &err), AUC_OK);
+		x.slot = 10;
+		x.booked = AUC_SALE_RUNNING;
+		x.committed = x.stood = true;
+		x.jobs[0].id = 1;
+		x.jobs[0].part = 0;
+		x.jobs[0].seen = AUC_SEEN_RUNNING;
+		x.jobs[0].began = 100;
+		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+			double now = part.end - cases[i].before * rules.end_margin;
+
+			asks = part.nnodes ? cases[i].gang : cases[i].lead;
+			assert_true(asks == NOTHING || auc_exec_due(&x, &rules, now - 0.1, now));
+			auc_exec_step(&x, &rules, now);
+			n = auc_exec_actions(&x, &rules, now, actions, 8);
+			assert_int_equal(n, asks == NOTHING ? 0 : 1);
+			if (!n)
+				continue;
+			assert_int_equal(actions[0].ask, asks);
+			auc_exec_did(&x, actions, AUC_OK, 0, &rules, now);
+		}
+		auc_exec_clear(&x);
+	}
+}
+
 /* What waits for its node to be heard of is put off before it can only begin too late. */
 static void test_waits_for_node(void **state)
 {
@@ -446,7 +493,7 @@ int main(void)
 		cmocka_unit_test(test_quit),           cmocka_unit_test(test_lingers),
 		cmocka_unit_test(test_goes_on),        cmocka_unit_test(test_notice),
 		cmocka_unit_test(test_waits_for_node), cmocka_unit_test(test_after),
-		cmocka_unit_test(test_after_own),
+		cmocka_unit_test(test_after_own),      cmocka_unit_test(test_told_to_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,9 @@ struct users {
 	char *text;
 };
 
+/* What becomes of jobs in a block. */
+enum end { TOLD_STEPS, TOLD_SCRIPTS, KILLED };
+
 static struct block *find(struct auc_agent *a, uint32_t job);
 static struct block *add(struct auc_agent *a, uint32_t job);
 static void forget(struct block *x);
@@ -55,7 +58,7 @@ static void write_users(const struct auc_rules *rules, const struct auc_accounts
 			void *arg);
 static enum auc_code tell_inside(struct auc_agent *a, uint32_t job, double end,
 				 struct auc_err *err);
-static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bool lost,
+static enum auc_code end_inside(struct auc_agent *a, uint32_t job, enum end how, bool lost,
 				unsigned *left, struct auc_err *err);
 
 void auc_block_look(struct auc_agent *a)
@@ -152,8 +155,11 @@ enum auc_code auc_block_act(struct auc_agent *a, struct auc_task *t, enum auc_ex
 	/* Its reservation needs no more than the clock. */
 	if (ask == AUC_ASK_NOTICE)
 		code = tell_inside(a, job, t->parts[0].end, err);
-	if (ask == AUC_ASK_WARN || ask == AUC_ASK_KILL)
-		code = end_inside(a, job, ask == AUC_ASK_WARN, false, &left, err);
+	if (ask == AUC_ASK_WARN)
+		code = end_inside(a, job, t->exec.jobs[0].warned ? TOLD_SCRIPTS : TOLD_STEPS, false,
+				  &left, err);
+	if (ask == AUC_ASK_KILL)
+		code = end_inside(a, job, KILLED, false, &left, err);
 	/* What is left is ended with its reservation. */
 	return ask == AUC_ASK_KILL ? auc_rpc_kill(job, err) : code;
 }
@@ -332,7 +338,7 @@ static bool bring_about(struct auc_agent *a, struct block *x, double now)
 		return true;
 	x->next_try = now + AGAIN;
 	if (!t) {
-		code = end_inside(a, x->job, false, false, &left, &err);
+		code = end_inside(a, x->job, KILLED, false, &left, &err);
 		if (!code && !left && x->made)
 			code = auc_rpc_delete_reservation(name, &err);
 		if (code && code != AUC_ENOENT && code != AUC_ESTATE)
@@ -340,7 +346,7 @@ static bool bring_about(struct auc_agent *a, struct block *x, double now)
 		return left || (code && code != AUC_ENOENT);
 	}
 	if (!x->made && !x->cleared)
-		code = end_inside(a, x->job, false, true, &left, &err);
+		code = end_inside(a, x->job, KILLED, true, &left, &err);
 	x->cleared = !code && !left;
 	if (!code)
 		code = x->made ? auc_rpc_update_block(
@@ -439,10 +445,10 @@ static void write_users(const struct auc_rules *rules, const struct auc_accounts
 }
 
 /*
- * Jobs of the block JOB get SIGTERM (WARN), or are ended; LOST: those that are not in its
- * reservation any more. *LEFT: how many there were no time for.
+ * The steps of jobs of the block JOB get SIGTERM, or their scripts do, or they are ended; LOST:
+ * those that are not in its reservation any more. *LEFT: how many there were no time for.
  */
-static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bool lost,
+static enum auc_code end_inside(struct auc_agent *a, uint32_t job, enum end how, bool lost,
 				unsigned *left, struct auc_err *err)
 {
 	double until = auc_site_now() + PASS_MAX;
@@ -462,8 +468,8 @@ static enum auc_code end_inside(struct auc_agent *a, uint32_t job, bool warn, bo
 			continue;
 		if (auc_site_now() > until)
 			++*left;
-		else if (warn)
-			auc_rpc_warn(id, true, NULL);
+		else if (how != KILLED)
+			auc_rpc_warn(id, how == TOLD_SCRIPTS, NULL);
 		else if (auc_rpc_kill(id, &why))
 			auc_agent_complain(a, AUC_ERROR_KILL, &why);
 		else
