@@ -34,11 +34,6 @@ struct look_up {
 	char names[];
 };
 
-static bool may_change_again(int64_t changed, double now);
-static void publish(struct auc_agent *a, int64_t changed);
-static void say_states(const struct auc_rules *was, const struct auc_rules *rules);
-static bool has_groups(const struct auc_rules *rules);
-static void ask_all(struct auc_agent *a, double now);
 /* Whether UID coordinates ACCOUNT: DOES. */
 struct coordinated {
 	uint32_t uid;
@@ -46,23 +41,11 @@ struct coordinated {
 	bool does;
 };
 
-static void find_coordinator(const struct auc_rules *rules, const struct auc_accounts *accounts,
-			     void *arg)
-{
-	struct coordinated *c = arg;
-
-	(void)rules;
-	c->does = auc_accounts_coordinates(accounts, c->uid, c->account);
-}
-
-bool auc_slurm_rules_coordinates(uint32_t uid, const char *account)
-{
-	struct coordinated c = {.uid = uid, .account = account};
-
-	auc_site_with_rules(find_coordinator, &c);
-	return c.does;
-}
-
+static bool may_change_again(int64_t changed, double now);
+static void publish(struct auc_agent *a, int64_t changed);
+static void say_states(const struct auc_rules *was, const struct auc_rules *rules);
+static bool has_groups(const struct auc_rules *rules);
+static void ask_all(struct auc_agent *a, double now);
 static void ask_users(const struct auc_rules *rules, const struct auc_accounts *accounts,
 		      void *arg);
 static void ask_user(struct auc_slurm_rules *p, uint32_t uid);
@@ -70,6 +53,8 @@ static void ask_groups(struct auc_slurm_rules *p, unsigned rule);
 static enum auc_code look_up(struct auc_rpc_task *e);
 static void take_lookups(struct auc_agent *a);
 static void load_accounts(struct auc_agent *a, double now);
+static void find_coordinator(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			     void *arg);
 static uint16_t state_of(const struct auc_agent *a, const char *partition);
 
 void auc_slurm_rules_look(struct auc_agent *a, int64_t changed, double now)
@@ -124,6 +109,23 @@ void auc_slurm_rules_count(struct auc_agent *a)
 
 	if (a->slurm_rules && a->slurm_rules->next_accounts > soon)
 		a->slurm_rules->next_accounts = soon;
+}
+
+bool auc_slurm_rules_coordinates(uint32_t uid, const char *account)
+{
+	struct coordinated c = {.uid = uid, .account = account};
+
+	auc_site_with_rules(find_coordinator, &c);
+	return c.does;
+}
+
+static void find_coordinator(const struct auc_rules *rules, const struct auc_accounts *accounts,
+			     void *arg)
+{
+	struct coordinated *c = arg;
+
+	(void)rules;
+	c->does = auc_accounts_coordinates(accounts, c->uid, c->account);
 }
 
 bool auc_slurm_rules_stopped(const struct auc_agent *a, const char *partition)
