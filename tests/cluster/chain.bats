@@ -1,3 +1,5 @@
+# bats file_tags=nightly
+#
 # Jobs that wait for others, which end later than their plans said: by their owner's wish, and by nobody's.
 
 load lib
@@ -28,7 +30,6 @@ plan_of()
 	echo "$(plan_start "$1") $(plan_end "$1")"
 }
 
-# bats test_tags=nightly
 @test "the one before is put off since its partition was down: what comes after it is put off, too, and runs" {
 	first=$(link late -b now+20 --wrap 'echo first')
 	second=$(link late -d singleton --wrap 'echo second')
@@ -46,7 +47,6 @@ plan_of()
 	[ "$(cat "$SANDBOX_DIR/home/alice/late.out" "$SANDBOX_DIR/home/alice/other.out" | paste -sd' ')" = "first second third" ]
 }
 
-# bats test_tags=nightly
 @test "the one before runs on as its owner wants: the next begins late in its own slots, and one that never can is not paid back" {
 	first=$(link long --overrun=extend --wrap 'sleep 85')
 	second=$(link long -d singleton --wrap 'echo second')
