@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "adapter/after/desc_after.h"
+#include "adapter/after/names.h"
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "adapter/describe.h"
-#include "adapter/after/names.h"
 #include "adapter/site.h"
 #include "input/bid_time.h"
 

@@ -159,6 +159,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 			   p->nnodes ? "time ends" : "layout changes");
 		break;
 	case AUC_ASK_WARN:
+		/* A gang's steps first, so that srun in its script does not kill them. */
 		auc_rpc_warn(job, !action->part && (!p->nnodes || t->exec.jobs[0].warned), NULL);
 		break;
 	case AUC_ASK_KILL:

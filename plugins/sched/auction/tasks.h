@@ -55,9 +55,9 @@ struct auc_task {
 	 */
 	const char *own;
 	bool coordinates; /* he may change what his account allows, or might when last looked at */
-	bool suspended; /* one of its jobs is; from 26.05 on owners can do that */
-	bool resumed;   /* and that has been said, and undone */
-	bool listed;    /* in the ledger in this cycle */
+	bool suspended;   /* one of its jobs is; from 26.05 on owners can do that */
+	bool resumed;     /* and that has been said, and undone */
+	bool listed;      /* in the ledger in this cycle */
 	struct {
 		uint32_t job; /* the last that was asked for; 0: none */
 		time_t start; /* of its run */

@@ -1,7 +1,7 @@
 /*
- * test_chain.c - jobs that wait for others: which jobs a user has of a name (adapter/after/names.c),
- * and whether one that still waits in its slots is put off (sched/auction/chain.c). Both against
- * the plain way to say the same.
+ * test_chain.c - jobs that wait for others: which jobs a user has of a name
+ * (adapter/after/names.c), and whether one that still waits in its slots is put off
+ * (sched/auction/chain.c). Both against the plain way to say the same.
  */
 #include "config.h"
 
@@ -106,7 +106,7 @@ static void test_many(void **state)
 	auc_names_set(AUC_NAMED_OTHERS, NULL, 0, 60);
 }
 
-/* An answer is from a look that was begun after the question, whoever else asks. */
+/* Who asks waits for a look that begins after that, whoever else asks meanwhile. */
 static void test_ask(void **state)
 {
 	(void)state;

@@ -25,7 +25,7 @@ static void fresh(uint32_t n)
 	desc.min_nodes = desc.max_nodes = n;
 }
 
-/* Frees what auc_desc_apply_gang() has set, and what was there before. */
+/* Of auc_desc_apply_gang(), and what was there before. */
 static void release(void)
 {
 	AUC_XFREE(desc.tres_per_task);
