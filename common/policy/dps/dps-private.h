@@ -1,7 +1,8 @@
 /*
  * dps-private.h - the inside of policy dps, for dps.c, which searches, dps_bounds.c and
  * dps_floor.c, which tell it what a window costs at least, dps_windows.c, which tells it what it
- * costs, and dps_rows.c, which reads the market for them.
+ * costs, dps_best.c, which keeps the best schedule, and dps_rows.c and dps_room.c, which read the
+ * market for them.
  */
 #ifndef AUC_DPS_PRIVATE_H
 #define AUC_DPS_PRIVATE_H
@@ -13,6 +14,7 @@
 #define DPS_LEVELS  16
 #define DPS_RUNS    24 /* of a row's cheapest workers, and of its single servers: what is kept */
 #define DPS_SINGLES 12
+#define DPS_ROOM    64 /* slots of the longest windows whose room is kept */
 
 /* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
 enum tier { ANY, LARGE, SMALL, TIERS };
@@ -73,10 +75,24 @@ struct lane {
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
 	unsigned closed;           /* completions from here on need not be looked at */
-	/* While windows of one completion are gone through: workers that fit, and the shortest
-	 * duration that no bound of a shorter one ruled out. */
+	unsigned ncounts, shift;   /* different numbers of workers; so many bits short is a mark */
+	/* While windows of one completion are gone through: workers that fit, the next window's
+	 * duration (0: none is left) and its number among the lane's counts. */
 	int64_t room;
-	unsigned next;
+	unsigned next, count;
+};
+
+/* Of one worker type: how many fit, by slot and server, and in windows, by their end: dps_room.c.
+ */
+struct room {
+	int16_t *fits, *least; /* LEAST: scratch, by server */
+	int32_t *windows;
+};
+
+/* A server, and the first and last slot index in which it has room for others than before. */
+struct changed {
+	uint32_t server;
+	unsigned first, last;
 };
 
 /* What one type finds over [completion - d, completion - 1]. */
@@ -144,6 +160,7 @@ struct auc_policy_ctx {
 	 * level */
 	int64_t *fewest;
 	unsigned *until; /* by the same: the longest duration of as many workers */
+	unsigned *first; /* by lane and number of a count: its shortest duration, ascending */
 	uint8_t *level_of;
 	uint8_t *lasts; /* by the same: marked as a duration that some PS type gives */
 	bool marked;    /* lasts and the lanes' dense are there */
@@ -182,6 +199,16 @@ struct auc_policy_ctx {
 	bool moved;             /* the best one is another since END was found */
 	double *least;          /* by completion: lowest bound of a window */
 	size_t *tried;          /* by completion: lane and d of the window that was tried first */
+	uint64_t *marks; /* by lane and completion: counts whose windows may be the best one */
+	/* dps_room.c: by worker type; the stamps of the slots that it is of, and the first slot. */
+	struct room *room;
+	uint64_t *room_stamp;
+	auc_slot room_first;
+	size_t room_stride;      /* servers, rounded up */
+	int16_t *was, *is;       /* scratch: the least that fit, by slot index; see there */
+	struct changed *changed; /* scratch: servers; by server, its number there, from 1 */
+	uint32_t *changed_at;
+	unsigned nchanged;
 	unsigned nopen, *open;  /* lanes at hand */
 	double *work;           /* by worker type, PS type, placement */
 	struct window *windows; /* by type */
@@ -203,6 +230,18 @@ struct auc_policy_ctx {
 enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
 				struct auc_err *err);
 void auc_dps_release(struct auc_policy_ctx *ctx);
+/*
+ * dps_best.c: a schedule that completes at COMPLETION, is worth VALUE and costs the first or more
+ * cannot become the best one; one that costs the second or more, and is worth VALUE, never will,
+ * whatever else is found. The third is the same of a schedule of which C says what is known, and
+ * what is not is as if it were the best: on the fewest servers, the lowest PS server, all workers
+ * there.
+ */
+double auc_dps_limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
+double auc_dps_limit_open(const struct auc_policy_ctx *ctx, double value);
+double auc_dps_limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
+/* Takes C as the best schedule so far if it is. */
+void auc_dps_offer(struct auc_policy_ctx *ctx, const struct choice *c);
 /* Adds the lane of one worker type and placement if the job may use it. */
 void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocated);
 /*
@@ -210,9 +249,15 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
  * bounds of later slots are not needed.
  */
 void auc_dps_open_lanes(struct auc_policy_ctx *ctx, unsigned completion);
-/* Brings the lanes' room up to the window of D slots, one longer than the last, and closes those
- * that cannot have it. False if none is left. */
-bool auc_dps_next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d);
+/* Marks windows for as many workers as count NUMBER of the lane, which end at COMPLETION. */
+void auc_dps_mark(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned number);
+/* Goes to the first of the marked windows of the open lanes; they are in no order but that of their
+ * durations, the shorter first. */
+void auc_dps_first_windows(struct auc_policy_ctx *ctx, unsigned completion);
+/* The lane of the window that is next, l->next its duration; NULL: none is left. */
+struct lane *auc_dps_next_window(struct auc_policy_ctx *ctx);
+/* Goes on with the lane's next window: with another number of workers, if those are OUT. */
+void auc_dps_pass_window(struct auc_policy_ctx *ctx, struct lane *l, unsigned completion, bool out);
 /* Adds the bounds of slot index SLOT, the next one, for the lanes that are open. */
 void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot);
 /* Finds the lanes' floors: what schedules cost at least, at the lowest prices of the slots before
@@ -270,14 +315,19 @@ bool auc_dps_fill(struct filler *f, int64_t n);
 double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
 /* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
 int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
+/* dps_room.c: brings what is kept up to date with the market. Then no more workers of a type fit in
+ * the window of D slots than the second says; INT64_MAX: it does not know. */
+void auc_dps_start_room(struct auc_policy_ctx *ctx);
+int64_t auc_dps_room(const struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
+		     unsigned d);
 /*
  * dps_reach.c: what the fewest workers of LANE cost in the window, but for rounding, where they
- * stay on their servers all of it; INFINITY: they do not fit. *OVER: no workers fit in longer
- * windows with this completion, either. Quick for windows that end at one completion, the shorter
- * first.
+ * stay on their servers all of it; INFINITY: they do not fit. *ROOM: then so many do, and no more
+ * do in longer windows with this completion. Quick for windows that end at one completion, the
+ * shorter first.
  */
 double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
-		     bool *over);
+		     int64_t *room);
 /*
  * dps_rows.c: begins with another quote, whose job and ready servers are known.
  */

@@ -17,6 +17,7 @@
  *    for the same one if nothing that is known of it loses the tie. There are quick ones, by slot,
  *    with the PSs in dps_floor.c, and better ones: what the workers alone really cost,
  *    dps_reach.c, and by blocks of slots, dps_bounds.c.
+ *  - In a crowded market most windows have no room for their workers: dps_room.c.
  *  - A window's prices are summed for the servers alone that are free in all of it: dps_windows.c.
  *  - In a window servers are taken by ascending sum of prices. For a PS server and a number of PSs
  *    the cost is convex in the number of workers there, so one layout for each number is enough.
@@ -24,10 +25,10 @@
  * Departures from the print (policies.md): the job holds slots a..a+d-1; a server is usable from
  * arrival + Delta on; types may share TRES, so workers and PSs on one server fit jointly.
  *
- * Ties: payoffs that differ by less than TIE of value + cost differ by rounding only and are equal.
- * Then the order of compare_ties() decides: earliest completion, fewest servers, lowest worker
- * type, lowest PS type, co-located first, earliest start, lowest PS server, most workers on it.
- * Servers of equal price are filled by most room, then lowest index.
+ * Ties (dps_best.c): payoffs that differ by rounding only are equal. Then this decides: earliest
+ * completion, fewest servers, lowest worker type, lowest PS type, co-located first, earliest start,
+ * lowest PS server, most workers on it. Servers of equal price are filled by most room, then lowest
+ * index.
  *
  * Options: variant=exact (auctionsim has the algorithms as printed); bounds=on|off (off:
  * every window, for tests).
@@ -44,7 +45,6 @@
 #include "policy/gang/gang.h"
 #include "policy/option.h"
 
-#define TIE          1e-11
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
 
@@ -55,6 +55,7 @@ struct options {
 /* The window of a completion with the lowest bound. */
 struct likeliest {
 	double bound, limit; /* INFINITY: none yet; from LIMIT on it is of no use */
+	double open;         /* from there on no window will ever be */
 	unsigned lane, d;
 	bool floors; /* those are asked, too */
 };
@@ -84,6 +85,7 @@ static void close_lanes(struct auc_policy_ctx *ctx);
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			   struct likeliest *likeliest);
+static void try_marked(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
@@ -92,15 +94,10 @@ static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned 
 static bool floors_help(const struct auc_policy_ctx *ctx);
 static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d);
-static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value);
-static double limit_first(const struct auc_policy_ctx *ctx, double value);
-static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties);
-static double limit_paid(const struct auc_policy_ctx *ctx, double limit);
 static bool pays(const struct auc_job *job, const struct auc_decision *decision);
 static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
 				double *upper, struct auc_err *err);
 static void refuse_unpaid(struct auc_decision *decision);
-static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c);
 static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost);
 static unsigned list_ps_servers(struct auc_policy_ctx *ctx, const struct choice *c,
 				const struct window *workers, const struct window *pss,
@@ -113,8 +110,6 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 			  const struct window *workers, double ps_sum, int64_t ps_fit);
 static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int64_t fit,
 			 int64_t z);
-static void offer(struct auc_policy_ctx *ctx, const struct choice *c);
-static int compare_ties(const struct choice *a, const struct choice *b);
 static enum auc_code make_plan(struct auc_policy_ctx *ctx, struct auc_decision *decision,
 			       struct auc_err *err);
 
@@ -273,6 +268,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
 		ctx->windows[i].d = ctx->window_offers[i].end = 0;
 	ctx->filler.d = 0;
+	auc_dps_start_room(ctx);
 	for (i = 0; i < m->nworker_types; i++)
 		ctx->reach[i].d = 0;
 }
@@ -318,8 +314,10 @@ static double search(struct auc_policy_ctx *ctx)
 			return upper;
 		if (dps_is_spent(ctx))
 			break;
-		if (!ctx->bounds || ctx->least[completion] < limit_of(ctx, completion, value))
+		if (!ctx->bounds)
 			try_all(ctx, completion, value);
+		else if (ctx->least[completion] < auc_dps_limit_of(ctx, completion, value))
+			try_marked(ctx, completion, value);
 	}
 	/* Schedules of the completion before were not all tried. */
 	if (dps_is_spent(ctx) && completion > ctx->start0 + 1)
@@ -379,7 +377,7 @@ static void close_lanes(struct auc_policy_ctx *ctx)
 		l = &ctx->lanes[i];
 		l->closed = l->closed < end ? l->closed : end;
 		while (l->closed > ctx->start0 + 1 &&
-		       l->floor >= limit_of(ctx, l->closed - 1, ctx->value[l->closed - 1]))
+		       l->floor >= auc_dps_limit_of(ctx, l->closed - 1, ctx->value[l->closed - 1]))
 			l->closed--;
 		ctx->end = l->closed > ctx->end ? l->closed : ctx->end;
 	}
@@ -390,10 +388,11 @@ static void close_lanes(struct auc_policy_ctx *ctx)
  */
 static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	struct likeliest l = {.bound = INFINITY, .limit = limit_of(ctx, completion, value)};
+	struct likeliest l = {.bound = INFINITY, .limit = auc_dps_limit_of(ctx, completion, value)};
 	unsigned i;
 
 	l.floors = floors_help(ctx);
+	l.open = auc_dps_limit_open(ctx, value);
 	for (i = 0; i < ctx->nopen; i++)
 		find_likeliest(ctx, ctx->open[i], completion, &l);
 	ctx->least[completion] = l.bound;
@@ -404,31 +403,40 @@ static void try_likeliest(struct auc_policy_ctx *ctx, unsigned completion, doubl
 	try_types(ctx, l.lane, completion, l.d, value);
 }
 
-/* Looks at the windows of LANE: of those for as many workers the shortest has the lowest bound. */
+/* Looks at the windows of LANE: of those for as many workers the shortest has the lowest bound.
+ * Marks those that may have to be looked at once more. */
 static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			   struct likeliest *likeliest)
 {
 	const struct lane *l = &ctx->lanes[lane];
 	size_t base = (size_t)lane * (ctx->slots + 1);
-	const int64_t *rooms = ctx->block_room + (size_t)lane * ctx->nrows + completion;
-	unsigned longest = completion - ctx->start0, next, d, seen = 0;
-	int64_t room = INT64_MAX;
+	const unsigned *first = ctx->first + base;
+	const int64_t *rooms = ctx->block_room + (size_t)lane * ctx->nrows;
+	unsigned longest = completion - ctx->start0, slot = completion, i, d;
+	int64_t room, most = INT64_MAX;
 	double workers, bound;
 
-	longest = longest < l->dmax ? longest : l->dmax;
-	for (next = l->dmin; next <= longest; next = ctx->until[base + next] + 1) {
-		d = dps_lasting(ctx, lane, next);
-		ctx->steps += 4;
+	ctx->marks[base + completion] = 0;
+	for (i = 0; i < l->ncounts; i++) {
+		d = dps_lasting(ctx, lane, first[i]);
+		ctx->steps += 2;
 		if (!d)
 			continue;
-		for (; seen < d && seen < longest; seen++)
-			room = *(rooms - seen - 1) < room ? *(rooms - seen - 1) : room;
-		if (d > longest || l->level[0] > room)
+		if (d > longest)
+			break;
+		for (; slot > completion - d; most = rooms[slot] < most ? rooms[slot] : most)
+			slot--;
+		room = auc_dps_room(ctx, l->worker, completion, d);
+		room = room < most ? room : most;
+		if (l->level[0] > room)
 			break;
 		if (ctx->fewest[base + d] > room)
 			continue;
+		ctx->steps += 2;
 		workers = dps_bound_of(ctx, lane, completion, d);
 		bound = workers + dps_least_ps(ctx, completion, d);
+		if (bound < likeliest->open)
+			auc_dps_mark(ctx, lane, completion, i);
 		if (likeliest->floors && bound < likeliest->bound && bound < likeliest->limit)
 			bound = auc_dps_window_floor(ctx, lane, completion, d, workers,
 						     likeliest->bound);
@@ -438,38 +446,40 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 			likeliest->lane = lane;
 		}
 	}
-	ctx->steps += seen / 4;
+	ctx->steps += (completion - slot) / 4;
 }
 
-/* Tries all windows that end at COMPLETION, short ones first: their sums grow slot by slot. */
-static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value)
+/* Tries the windows that end at COMPLETION and are marked, short ones first: their sums grow slot
+ * by slot. */
+static void try_marked(struct auc_policy_ctx *ctx, unsigned completion, double value)
 {
-	double bound = 0, ps = 0;
-	unsigned d, i, lane;
-	size_t at;
+	unsigned lane;
+	struct lane *l;
+	double bound;
+	bool out;
 
 	auc_dps_open_lanes(ctx, completion);
-	for (d = 1; !dps_is_spent(ctx) && auc_dps_next_duration(ctx, completion, d); d++) {
-		ctx->steps += 8 + 2 * (uint64_t)ctx->nopen;
-		if (ctx->bounds)
-			ps = dps_least_ps(ctx, completion, d);
-		for (i = 0; i < ctx->nopen; i++) {
-			lane = ctx->open[i];
-			at = (size_t)lane * (ctx->slots + 1) + d;
-			if (d < ctx->lanes[lane].next || !dps_may_last(ctx, lane, d) ||
-			    ctx->fewest[at] > ctx->lanes[lane].room)
-				continue;
-			ctx->steps += 2;
-			if (ctx->bounds && ctx->tried[completion] == at)
-				continue;
-			if (ctx->bounds)
-				bound = dps_bound_of(ctx, lane, completion, d) + ps;
-			if (bound < limit_of(ctx, completion, value))
-				try_types(ctx, lane, completion, d, value);
-			else
-				ctx->lanes[lane].next = ctx->until[at] + 1;
-		}
+	auc_dps_first_windows(ctx, completion);
+	while (!dps_is_spent(ctx) && (l = auc_dps_next_window(ctx))) {
+		lane = (unsigned)(l - ctx->lanes);
+		bound = dps_bound_of(ctx, lane, completion, l->next) +
+			dps_least_ps(ctx, completion, l->next);
+		out = bound >= auc_dps_limit_of(ctx, completion, value);
+		if (!out && ctx->tried[completion] != (size_t)lane * (ctx->slots + 1) + l->next)
+			try_types(ctx, lane, completion, l->next, value);
+		auc_dps_pass_window(ctx, l, completion, out);
 	}
+}
+
+/* Tries all windows that end at COMPLETION, whatever they cost at least. */
+static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value)
+{
+	unsigned d, lane;
+
+	for (d = 1; d <= completion - ctx->start0; d++)
+		for (lane = 0; lane < ctx->nlanes && !dps_is_spent(ctx); lane++)
+			if (d >= ctx->lanes[lane].dmin && d <= ctx->lanes[lane].dmax)
+				try_types(ctx, lane, completion, d, value);
 }
 
 /* True if the window's floor is LIMIT or more. Not asked where that is hardly ever so, as among
@@ -492,17 +502,13 @@ static bool floors_help(const struct auc_policy_ctx *ctx)
 	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
 }
 
-/* What the window's workers cost at least. A lane that has no server left is through with this
- * completion. */
+/* What the window's workers cost at least. Longer windows that end with it have no more room. */
 static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d)
 {
-	bool over;
-	double cost = auc_dps_reach(ctx, lane, completion, d, &over);
+	struct lane *l = &ctx->lanes[lane];
 
-	if (over)
-		ctx->lanes[lane].room = 0;
-	return cost;
+	return auc_dps_reach(ctx, lane, completion, d, &l->room);
 }
 
 /* The PS types of one window, by ascending bound. */
@@ -525,7 +531,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 	ctx->steps += 16 + 4 * (uint64_t)ctx->nps;
 	c.nservers = least_servers(ctx, &c);
 	if (ctx->bounds) {
-		limit = limit_for(ctx, &c);
+		limit = auc_dps_limit_for(ctx, &c);
 		workers = dps_bound_of(ctx, lane, completion, d);
 		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
 		    floor_rules_out(ctx, lane, completion, d, workers, limit))
@@ -558,7 +564,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		c.ps_server = 0;
 		c.here = INT64_MAX;
 		c.nservers = least_servers(ctx, &c);
-		if (ctx->bounds && tries[i].bound >= limit_for(ctx, &c))
+		if (ctx->bounds && tries[i].bound >= auc_dps_limit_for(ctx, &c))
 			continue;
 		if (l->colocated)
 			try_colocated(ctx, &c, tries[i].workers);
@@ -578,55 +584,6 @@ static unsigned least_servers(const struct auc_policy_ctx *ctx, const struct cho
 	return n < 2 ? 2 : n < UINT32_MAX ? (unsigned)n : UINT32_MAX;
 }
 
-/*
- * A schedule that completes then and costs this or more cannot become the best one. At the best
- * one's own completion ties are still open, so the limit is above them; later, ties are lost.
- */
-static double limit_of(const struct auc_policy_ctx *ctx, unsigned completion, double value)
-{
-	if (!ctx->found)
-		return limit_first(ctx, value);
-	return limit_within(ctx, value, completion <= ctx->best.completion);
-}
-
-/* As long as none was found, for those that are worth VALUE. */
-static double limit_first(const struct auc_policy_ctx *ctx, double value)
-{
-	return limit_paid(ctx, ctx->must_pay ? value + 4 * TIE * fabs(value) : INFINITY);
-}
-
-static double limit_within(const struct auc_policy_ctx *ctx, double value, bool ties)
-{
-	double limit = value - ctx->best_payoff;
-
-	if (ties)
-		limit += 4 * TIE * (value + ctx->best.value + ctx->best.cost) + DBL_MIN;
-	else
-		limit -= TIE * (value + ctx->best.value + ctx->best.cost);
-	return limit_paid(ctx, limit);
-}
-
-/* LIMIT, or less if the budget is. */
-static double limit_paid(const struct auc_policy_ctx *ctx, double limit)
-{
-	double most = ctx->budget + AUC_QUOTE_SLACK * ctx->budget;
-
-	return isfinite(most) && nextafter(most, INFINITY) < limit ? nextafter(most, INFINITY)
-								   : limit;
-}
-
-/*
- * The same for schedules of which C says what is known; what is not is as if it were the best: on
- * the fewest servers, the lowest PS server, all workers there. If even that would lose a tie with
- * the best one, only a better payoff will do.
- */
-static double limit_for(const struct auc_policy_ctx *ctx, const struct choice *c)
-{
-	if (!ctx->found)
-		return limit_first(ctx, c->value);
-	return limit_within(ctx, c->value, compare_ties(c, &ctx->best) < 0);
-}
-
 /* All workers and one PS on one server. WORKERS_COST: what the workers cost at least. */
 static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c, double workers_cost)
 {
@@ -637,7 +594,7 @@ static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c, double w
 	c->nservers = 1;
 	c->z = 1;
 	c->here = c->n;
-	limit = limit_for(ctx, c);
+	limit = auc_dps_limit_for(ctx, c);
 	pss = auc_dps_window_below(ctx, auc_ps_index(ctx->m, c->ps), c->completion, d,
 				   limit - workers_cost);
 	ctx->steps += 2 * (uint64_t)workers->n;
@@ -651,8 +608,8 @@ static void try_colocated(struct auc_policy_ctx *ctx, struct choice *c, double w
 		c->ps_server = s;
 		if (joint_fit(ctx, c, workers->fit[s], 1) < c->n)
 			continue;
-		offer(ctx, c);
-		limit = limit_for(ctx, c);
+		auc_dps_offer(ctx, c);
+		limit = auc_dps_limit_for(ctx, c);
 	}
 }
 
@@ -663,7 +620,7 @@ static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double
 	const struct window *workers = auc_dps_window(ctx, c->worker, c->completion, d);
 	const struct window *pss;
 	struct choice open = *c; /* what is known of all of them */
-	double least, limit = limit_for(ctx, &open);
+	double least, limit = auc_dps_limit_for(ctx, &open);
 	unsigned n;
 
 	auc_dps_start_filler(ctx, c->worker, c->completion, d);
@@ -680,7 +637,7 @@ static void try_distributed(struct auc_policy_ctx *ctx, struct choice *c, double
 			continue;
 		c->ps_server = open.ps_server = s;
 		try_ps_server(ctx, c, workers, pss->sum[s], pss->fit[s]);
-		limit = limit_for(ctx, &open);
+		limit = auc_dps_limit_for(ctx, &open);
 	}
 }
 
@@ -757,8 +714,8 @@ static void try_ps_server(struct auc_policy_ctx *ctx, struct choice *c,
 		if (c->here)
 			c->cost += (double)c->here * sum;
 		c->nservers++;
-		if (c->cost < limit_for(ctx, c))
-			offer(ctx, c);
+		if (c->cost < auc_dps_limit_for(ctx, c))
+			auc_dps_offer(ctx, c);
 		if (low <= best)
 			return;
 	}
@@ -792,53 +749,6 @@ static int64_t joint_fit(struct auc_policy_ctx *ctx, const struct choice *c, int
 			fit = least / worker->units[k];
 	}
 	return fit;
-}
-
-/*
- * Takes C as the best so far if it is. Measured by the highest payoff seen, too, so that one tie
- * after the other never goes down by more than one margin.
- */
-static void offer(struct auc_policy_ctx *ctx, const struct choice *c)
-{
-	double payoff = c->value - c->cost, margin;
-
-	if (!auc_gang_is_paid(c->cost, ctx->budget))
-		return;
-	if (ctx->found) {
-		margin = TIE * (c->value + c->cost + ctx->best.value + ctx->best.cost);
-		if (payoff < ctx->top_payoff - margin)
-			return;
-		if (payoff <= ctx->best_payoff + margin && compare_ties(c, &ctx->best) >= 0) {
-			ctx->top_payoff = fmax(ctx->top_payoff, payoff);
-			return;
-		}
-	}
-	ctx->top_payoff = ctx->found ? fmax(ctx->top_payoff, payoff) : payoff;
-	ctx->found = ctx->moved = true;
-	ctx->best = *c;
-	ctx->best_payoff = payoff;
-}
-
-/* Which of two schedules of equal payoff goes first; see policy.h. */
-static int compare_ties(const struct choice *a, const struct choice *b)
-{
-	if (a->completion != b->completion)
-		return a->completion < b->completion ? -1 : 1;
-	if (a->nservers != b->nservers)
-		return a->nservers < b->nservers ? -1 : 1;
-	if (a->worker != b->worker)
-		return a->worker < b->worker ? -1 : 1;
-	if (a->ps != b->ps)
-		return a->ps < b->ps ? -1 : 1;
-	if (a->colocated != b->colocated)
-		return a->colocated ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->ps_server != b->ps_server)
-		return a->ps_server < b->ps_server ? -1 : 1;
-	if (a->here != b->here)
-		return a->here > b->here ? -1 : 1;
-	return 0;
 }
 
 /* Lays the best schedule out and prices it as it will be charged. */

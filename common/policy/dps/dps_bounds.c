@@ -29,7 +29,7 @@ struct walk {
 };
 
 static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest,
-			    unsigned *until);
+			    unsigned *until, unsigned *first);
 static void choose_levels(struct auc_policy_ctx *ctx, struct lane *lane, size_t base,
 			  unsigned distinct);
 static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsigned end);
@@ -79,19 +79,19 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	room = colocated ? m->cache[worker].max0 : m->cache[worker].total0;
 	distinct = find_fewest(lane, least,
 			       (uint64_t)room < job->chunks ? (uint64_t)room : job->chunks,
-			       ctx->fewest + base, ctx->until + base);
+			       ctx->fewest + base, ctx->until + base, ctx->first + base);
 	if (!distinct)
 		return;
 	choose_levels(ctx, lane, base, distinct);
 	ctx->nlanes++;
 }
 
-/* The FEWEST workers, up to MOST, that do WORK, by duration, and UNTIL which duration that is so.
- * Returns how many different numbers that is. */
+/* The FEWEST workers, up to MOST, that do WORK, by duration, and UNTIL which duration that is so;
+ * by number, which is returned, the FIRST duration for as many. */
 static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64_t *fewest,
-			    unsigned *until)
+			    unsigned *until, unsigned *first)
 {
-	unsigned d = lane->dmax, distinct = 0, last;
+	unsigned d = lane->dmax, distinct = 0, last, i;
 	int64_t n;
 
 	lane->dmin = lane->dmax + 1;
@@ -108,6 +108,12 @@ static unsigned find_fewest(struct lane *lane, double work, uint64_t most, int64
 			until[d] = last;
 		}
 	}
+	for (i = 0, d = lane->dmin; i < distinct; i++, d = until[d] + 1)
+		first[i] = d;
+	lane->ncounts = distinct;
+	lane->shift = 0;
+	while (distinct && (distinct - 1) >> lane->shift >= 64)
+		lane->shift++;
 	return distinct;
 }
 

@@ -14,6 +14,8 @@
 #define MARK_FROM    64
 #define MARK_WORKERS 32
 
+static uint64_t *marks_of(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion);
+static void find_marked(struct auc_policy_ctx *ctx, struct lane *l, unsigned completion);
 static void mark_durations(struct auc_policy_ctx *ctx);
 
 void auc_dps_open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
@@ -24,32 +26,82 @@ void auc_dps_open_lanes(struct auc_policy_ctx *ctx, unsigned completion)
 		mark_durations(ctx);
 	ctx->nopen = 0;
 	for (i = 0; i < ctx->nlanes; i++)
-		if (completion < ctx->lanes[i].closed) {
+		if (completion < ctx->lanes[i].closed)
 			ctx->open[ctx->nopen++] = i;
-			ctx->lanes[i].room = INT64_MAX;
-			ctx->lanes[i].next = ctx->lanes[i].dmin;
-		}
 }
 
-bool auc_dps_next_duration(struct auc_policy_ctx *ctx, unsigned completion, unsigned d)
+void auc_dps_mark(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned number)
+{
+	*marks_of(ctx, lane, completion) |= UINT64_C(1) << (number >> ctx->lanes[lane].shift);
+}
+
+static uint64_t *marks_of(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion)
+{
+	return &ctx->marks[(size_t)lane * (ctx->slots + 1) + completion];
+}
+
+void auc_dps_first_windows(struct auc_policy_ctx *ctx, unsigned completion)
 {
 	struct lane *l;
-	unsigned i, n = 0;
-	int64_t room;
+	unsigned i;
 
-	if (d > completion - ctx->start0)
-		return false;
 	for (i = 0; i < ctx->nopen; i++) {
 		l = &ctx->lanes[ctx->open[i]];
-		if (ctx->bounds) {
-			room = ctx->block_room[(size_t)ctx->open[i] * ctx->nrows + completion - d];
-			l->room = room < l->room ? room : l->room;
-		}
-		if (d <= l->dmax && l->level[0] <= l->room)
-			ctx->open[n++] = ctx->open[i];
+		l->room = INT64_MAX;
+		l->count = 0;
+		find_marked(ctx, l, completion);
 	}
-	ctx->nopen = n;
-	return n > 0;
+}
+
+/* Goes to the lane's first marked window from l->count on. */
+static void find_marked(struct auc_policy_ctx *ctx, struct lane *l, unsigned completion)
+{
+	unsigned lane = (unsigned)(l - ctx->lanes), d;
+	const unsigned *first = ctx->first + (size_t)lane * (ctx->slots + 1);
+	uint64_t marks = *marks_of(ctx, lane, completion);
+
+	l->next = 0;
+	for (; l->count < l->ncounts && marks >> (l->count >> l->shift); l->count++) {
+		if (!((marks >> (l->count >> l->shift)) & 1))
+			continue;
+		d = dps_lasting(ctx, lane, first[l->count]);
+		if (d > completion - ctx->start0)
+			return;
+		if (d && ctx->fewest[(size_t)lane * (ctx->slots + 1) + d] <= l->room) {
+			l->next = d;
+			return;
+		}
+	}
+}
+
+struct lane *auc_dps_next_window(struct auc_policy_ctx *ctx)
+{
+	struct lane *l, *least = NULL;
+	unsigned i;
+
+	for (i = 0; i < ctx->nopen; i++) {
+		l = &ctx->lanes[ctx->open[i]];
+		if (l->next && (!least || l->next < least->next))
+			least = l;
+	}
+	ctx->steps += 4 + 2 * (uint64_t)ctx->nopen;
+	return least;
+}
+
+void auc_dps_pass_window(struct auc_policy_ctx *ctx, struct lane *l, unsigned completion, bool out)
+{
+	unsigned lane = (unsigned)(l - ctx->lanes), d = l->next;
+	size_t at = (size_t)lane * (ctx->slots + 1) + d;
+
+	if (!out && d < ctx->until[at] && ctx->fewest[at] <= l->room) {
+		d = dps_lasting(ctx, lane, d + 1);
+		if (d && d <= completion - ctx->start0) {
+			l->next = d;
+			return;
+		}
+	}
+	l->count++;
+	find_marked(ctx, l, completion);
 }
 
 static void mark_durations(struct auc_policy_ctx *ctx)

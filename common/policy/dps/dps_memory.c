@@ -7,8 +7,10 @@
 
 #define TABLE_BYTES ((size_t)32 << 20)
 
+static void reserve_lanes(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t lanes);
 static void reserve_rows(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t types);
 static void reserve_lists(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t servers);
+static void reserve_room(struct auc_policy_ctx *ctx, size_t types, size_t servers, size_t slots);
 static void *reserve(struct auc_policy_ctx *ctx, size_t n, size_t size);
 
 enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_market *m,
@@ -34,16 +36,7 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	       lanes * (slots + m->nrows) * ctx->levels * sizeof(double) > TABLE_BYTES)
 		ctx->levels /= 2;
 	ctx->ready = reserve(ctx, servers, sizeof(*ctx->ready));
-	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
-	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
-	ctx->lasts = reserve(ctx, lanes * slots, sizeof(*ctx->lasts));
-	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
-	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
-	ctx->until = reserve(ctx, lanes * slots, sizeof(*ctx->until));
-	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
-	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
-	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
-	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
+	reserve_lanes(ctx, m, lanes);
 	reserve_rows(ctx, m, types);
 	ctx->offers_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->offers_done));
 	ctx->ps_offers = reserve(ctx, TIERS * (size_t)m->nrows, sizeof(*ctx->ps_offers));
@@ -58,7 +51,6 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	ctx->value = reserve(ctx, slots, sizeof(*ctx->value));
 	ctx->least = reserve(ctx, slots, sizeof(*ctx->least));
 	ctx->tried = reserve(ctx, slots, sizeof(*ctx->tried));
-	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
 	ctx->work = reserve(ctx, lanes * ps, sizeof(*ctx->work));
 	ctx->hosts_done = reserve(ctx, types * m->nrows + 1, sizeof(*ctx->hosts_done));
 	ctx->common = reserve(ctx, ctx->words + 1, sizeof(*ctx->common));
@@ -72,6 +64,7 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 	f->cost = reserve(ctx, servers, sizeof(*f->cost));
 	f->rank = reserve(ctx, servers, sizeof(*f->rank));
 	reserve_lists(ctx, m, servers);
+	reserve_room(ctx, m->nworker_types + (size_t)1, servers, slots);
 	for (i = 0; i < ctx->nmemory; i++)
 		if (!ctx->memory[i]) {
 			auc_dps_release(ctx);
@@ -79,6 +72,26 @@ enum auc_code auc_dps_make_room(struct auc_policy_ctx *ctx, const struct auc_mar
 					   "no memory for a quote among %u servers", m->nservers);
 		}
 	return AUC_OK;
+}
+
+/* By lane, and duration, slot or row. */
+static void reserve_lanes(struct auc_policy_ctx *ctx, const struct auc_market *m, size_t lanes)
+{
+	size_t slots = m->slots + 1;
+
+	ctx->lanes = reserve(ctx, lanes, sizeof(*ctx->lanes));
+	ctx->open = reserve(ctx, lanes, sizeof(*ctx->open));
+	ctx->level_of = reserve(ctx, lanes * slots, sizeof(*ctx->level_of));
+	ctx->lasts = reserve(ctx, lanes * slots, sizeof(*ctx->lasts));
+	ctx->ratio = reserve(ctx, lanes * slots, sizeof(*ctx->ratio));
+	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
+	ctx->until = reserve(ctx, lanes * slots, sizeof(*ctx->until));
+	ctx->first = reserve(ctx, lanes * slots, sizeof(*ctx->first));
+	ctx->marks = reserve(ctx, lanes * slots, sizeof(*ctx->marks));
+	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
+	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
+	ctx->block_room = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_room));
+	ctx->block_done = reserve(ctx, lanes * m->nrows, sizeof(*ctx->block_done));
 }
 
 /* dps_rows.c's, by type and row. */
@@ -115,6 +128,28 @@ static void reserve_lists(struct auc_policy_ctx *ctx, const struct auc_market *m
 		ctx->windows[i] = (struct window){.sum = sum, .fit = fit, .list = list};
 	for (i = 0; i < workers; i++, sum += servers, fit += servers, list += servers)
 		ctx->reach[i] = (struct reach){.sum = sum, .fit = fit, .list = list};
+}
+
+/* dps_room.c's. */
+static void reserve_room(struct auc_policy_ctx *ctx, size_t types, size_t servers, size_t slots)
+{
+	size_t stride = (servers + 31) / 32 * 32, i;
+	int16_t *fits = reserve(ctx, types * (slots + 1) * stride, sizeof(*fits));
+	int32_t *windows = reserve(ctx, types * slots * DPS_ROOM, sizeof(*windows));
+
+	ctx->room_stride = stride;
+	ctx->room_first = 0;
+	ctx->room_stamp = reserve(ctx, slots, sizeof(*ctx->room_stamp));
+	ctx->was = reserve(ctx, slots + DPS_ROOM, sizeof(*ctx->was));
+	ctx->is = reserve(ctx, slots + DPS_ROOM, sizeof(*ctx->is));
+	ctx->changed = reserve(ctx, servers, sizeof(*ctx->changed));
+	ctx->changed_at = reserve(ctx, servers, sizeof(*ctx->changed_at));
+	ctx->room = reserve(ctx, types, sizeof(*ctx->room));
+	if (!fits || !windows || !ctx->room)
+		return;
+	for (i = 0; i < types; i++, fits += (slots + 1) * stride, windows += slots * DPS_ROOM)
+		ctx->room[i] = (struct room){
+			.fits = fits, .least = fits + slots * stride, .windows = windows};
 }
 
 void auc_dps_release(struct auc_policy_ctx *ctx)

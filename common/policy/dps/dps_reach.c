@@ -20,11 +20,11 @@ static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker, 
 		  unsigned d);
 static void add_slot(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker);
 static void sort_in(struct reach *r, unsigned n, uint32_t server);
-static double cost_of(const struct reach *r, int64_t workers);
-static double cost_on_one(const struct reach *r, int64_t workers);
+static double cost_of(const struct reach *r, int64_t workers, int64_t *room);
+static double cost_on_one(const struct reach *r, int64_t workers, int64_t *room);
 
 double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
-		     bool *over)
+		     int64_t *room)
 {
 	const struct lane *l = &ctx->lanes[lane];
 	struct reach *r = &ctx->reach[l->worker];
@@ -34,9 +34,9 @@ double auc_dps_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned complet
 		begin(ctx, r, l->worker, completion, d);
 	while (r->d < d)
 		add_slot(ctx, r, l->worker);
-	*over = !r->n;
+	*room = INT64_MAX;
 	ctx->steps += r->n;
-	return (l->colocated ? cost_on_one(r, n) : cost_of(r, n)) * ctx->keep;
+	return (l->colocated ? cost_on_one(r, n, room) : cost_of(r, n, room)) * ctx->keep;
 }
 
 static void begin(struct auc_policy_ctx *ctx, struct reach *r, unsigned worker, unsigned completion,
@@ -88,26 +88,33 @@ static void sort_in(struct reach *r, unsigned n, uint32_t server)
 	r->list[n] = server;
 }
 
-static double cost_of(const struct reach *r, int64_t workers)
+static double cost_of(const struct reach *r, int64_t workers, int64_t *room)
 {
+	int64_t n, left = workers;
 	double cost = 0;
 	unsigned i;
-	int64_t n;
 
-	for (i = 0; i < r->n && workers; i++) {
-		n = r->fit[r->list[i]] < workers ? r->fit[r->list[i]] : workers;
+	for (i = 0; i < r->n && left; i++) {
+		n = r->fit[r->list[i]] < left ? r->fit[r->list[i]] : left;
 		cost += (double)n * r->sum[r->list[i]];
-		workers -= n;
+		left -= n;
 	}
-	return workers ? INFINITY : cost;
+	if (!left)
+		return cost;
+	*room = workers - left;
+	return INFINITY;
 }
 
-static double cost_on_one(const struct reach *r, int64_t workers)
+static double cost_on_one(const struct reach *r, int64_t workers, int64_t *room)
 {
+	int64_t most = 0;
 	unsigned i;
 
-	for (i = 0; i < r->n; i++)
-		if (r->fit[r->list[i]] >= workers)
+	for (i = 0; i < r->n; i++) {
+		most = r->fit[r->list[i]] > most ? r->fit[r->list[i]] : most;
+		if (most >= workers)
 			return (double)workers * r->sum[r->list[i]];
+	}
+	*room = most;
 	return INFINITY;
 }
