@@ -211,13 +211,14 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		x->tell = false;
 		return;
 	case AUC_ASK_WARN:
-		j->warned++;
+		j->warned = true;
+		j->scripted = action->script;
 		return;
 	case AUC_ASK_MOVE:
 		x->moved = now;
 		/* fall through */
 	case AUC_ASK_PLACE:
-		j->warned = 0;
+		j->warned = j->scripted = false;
 		break;
 	case AUC_ASK_KILL:
 		j->killed = true;

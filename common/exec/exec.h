@@ -51,8 +51,9 @@ struct auc_exec_job {
 	double limit; /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;     /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */
-	unsigned tries;  /* submissions that failed */
-	unsigned warned; /* how often it was told to end */
+	unsigned tries; /* submissions that failed */
+	bool warned;    /* it was told to end, */
+	bool scripted;  /* and its script, too */
 	bool killed;
 	double next; /* nothing is repeated before; the first kill waits for nothing */
 	double late; /* since when it should run and does not; 0: it does */
@@ -138,14 +139,17 @@ enum auc_exec_ask {
 	AUC_ASK_MOVE,   /* the lead, which runs, is requeued to become what PART says */
 	AUC_ASK_LIMIT,  /* PART's job may run until PART's end */
 	AUC_ASK_NOTICE, /* the lead is told that the layout changes, or a gang, that PART ends */
-	/* PART's job is told to end; a gang twice: its steps, and later its script, too, as srun
-	 * ends its tasks at once when it is told. */
+	/* PART's job is told to end; a gang that has steps twice: its steps, and later its script,
+	 * too, as srun ends its tasks at once when it is told. */
 	AUC_ASK_WARN,
 	AUC_ASK_KILL, /* PART's job is ended */
 };
 struct auc_exec_action {
 	enum auc_exec_ask ask;
 	unsigned part;
+	/* AUC_ASK_WARN: the script is told, too. Who carries it out sets it where a gang has no
+	 * steps. */
+	bool script;
 };
 
 /*

@@ -9,8 +9,8 @@
 
 static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 			   struct auc_exec_action *actions, unsigned max, unsigned *n);
-static bool warns(const struct auc_exec_job *j, const struct auc_part *p,
-		  const struct auc_exec_rules *rules, double end, double now);
+static bool tells_script(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
+			 double now);
 static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,
 				 double now, struct auc_exec_action *actions, unsigned max,
 				 unsigned *n);
@@ -54,22 +54,24 @@ static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules
 
 	for (unsigned i = 0; i < x->nparts; i++) {
 		const struct auc_exec_job *j = &x->jobs[i];
+		bool script = tells_script(x, rules, i, now);
 
 		if (!auc_exec_is_alive(j) || (i ? x->parts[i].lead : auc_exec_is_elsewhere(x, now)))
 			continue;
-		if (warn && warns(j, &x->parts[i], rules, x->end, now))
-			ask(actions, max, n, AUC_ASK_WARN, i);
+		if (warn && (!j->warned || (script && !j->scripted)) && *n < max)
+			actions[(*n)++] = (struct auc_exec_action){AUC_ASK_WARN, i, script};
 		else if (!warn && (now >= j->next || !j->killed))
 			ask(actions, max, n, AUC_ASK_KILL, i);
 	}
 }
 
-/* True if the job J of P, which is over at END, is to be told so, again if it is a gang. */
-static bool warns(const struct auc_exec_job *j, const struct auc_part *p,
-		  const struct auc_exec_rules *rules, double end, double now)
+/* True if the script of the job I is to be told that its time is over, and not its steps alone:
+ * that of a lead; a gang's is told after its steps. */
+static bool tells_script(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned i,
+			 double now)
 {
-	return !j->warned ||
-	       (p->nnodes && j->warned < 2 && now >= end - rules->end_margin * AUC_EXEC_SCRIPT);
+	return !i && (!x->parts[0].nnodes ||
+		      (x->jobs[0].warned && now >= x->end - rules->end_margin * AUC_EXEC_SCRIPT));
 }
 
 static void running_lead_actions(const struct auc_exec *x, const struct auc_exec_rules *rules,

@@ -126,6 +126,19 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_LOAD_JOB(jobs, id, flags) slurm_load_job((jobs), (id), (flags))
 #endif
 
+/* All steps of a job: likewise. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define AUC_LOAD_STEPS(steps, id, flags)                                                           \
+	({                                                                                         \
+		slurm_step_id_t step_ = SLURM_STEP_ID_INITIALIZER;                                 \
+                                                                                                   \
+		step_.job_id = (id);                                                               \
+		slurm_get_job_steps(&step_, (steps), (flags));                                     \
+	})
+#else
+#define AUC_LOAD_STEPS(steps, id, flags) slurm_get_job_steps(0, (id), NO_VAL, (steps), (flags))
+#endif
+
 /* A step, as slurmd is asked for it. */
 #ifdef SLURM_STEP_ID_INITIALIZER
 #define AUC_STEP_ID_NONE SLURM_STEP_ID_INITIALIZER

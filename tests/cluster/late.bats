@@ -6,7 +6,7 @@ load late
 
 setup_file()
 {
-	late_start 'edge[1-2]'
+	late_start 'edge[1-3]'
 }
 
 @test "a late job goes on while nobody has bought its node, pays for it, and ends for who has" {
@@ -14,6 +14,9 @@ setup_file()
 	# srun ends its tasks at once when it is told to end: they are told before.
 	saves='trap "echo saving; sleep 0.5; echo saved; exit 0" TERM; sleep 600 & wait'
 	kill=$(whole edge2 alice --bid=300 --overrun=kill -o told.out --wrap "trap 'echo script told' TERM; srun bash -c '$saves'; sleep 600 & wait; sleep 600")
+	# A script that runs no step is told before a quarter of EndMargin is over.
+	bare=$(whole edge3 alice --bid=300 --overrun=kill -o bare.out --wrap "trap 'date +%s.%N' TERM; sleep 600 & wait; sleep 600")
+	by=$(awk -v end="$(plan_end "$bare")" 'BEGIN {print end - 0.75 * 7}')
 	end=$(plan_end "$slow") paid=$(micro "$(receipt_get "$slow" .payment)")
 	wait_until 60 job_is "$slow" RUNNING
 	next=$(whole edge1 bob --bid=300 -b now+100 -o /dev/null --wrap 'sleep 1')
@@ -22,6 +25,11 @@ setup_file()
 	wait_until 120 settled "$kill"
 	[ "$(database_receipt "$kill" .why)" = timeout ]
 	[ "$(as alice grep -E '^(saving|saved|script told)$' told.out | paste -sd' ')" = 'saving saved script told' ]
+	wait_until 60 settled "$bare"
+	run -0 as alice grep -E '^[0-9.]+$' bare.out
+	echo "$output, expected one time before $by"
+	[ ${#lines[@]} = 1 ]
+	awk -v told="$output" -v by="$by" 'BEGIN {exit !(told < by)}'
 	wait_until 60 eval '[ "$(plan_end "$slow")" -gt '"$end"' ]'
 	job_is "$slow" RUNNING
 	wait_until 120 settled "$slow"

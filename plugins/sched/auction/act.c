@@ -19,8 +19,7 @@
 #define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */
 #define AGAIN       2.0 /* seconds until jobs that are held are looked at again */
 
-static void carry_out(struct auc_agent *a, struct auc_task *t,
-		      const struct auc_exec_action *action);
+static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_action *action);
 static void carry_out_block(struct auc_agent *a, struct auc_task *t,
 			    const struct auc_exec_action *action);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
@@ -107,7 +106,7 @@ static void carry_out_block(struct auc_agent *a, struct auc_task *t,
 	auc_exec_did(&t->exec, action, code, 0, &a->rules, auc_site_now());
 }
 
-static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_exec_action *action)
+static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_action *action)
 {
 	static const enum auc_agent_error kinds[] = {
 		[AUC_ASK_SUBMIT] = AUC_ERROR_SUBMIT, [AUC_ASK_NUDGE] = AUC_ERROR_START,
@@ -147,6 +146,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 	case AUC_ASK_PLACE:
 	case AUC_ASK_LIMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
+		slice.one_gpu_type = p->nnodes && auc_auction_one_gpu_type(a->auction, p);
 		if (!code)
 			code = auc_job_change_put(a, change_for(t, action->ask), job, t->sale,
 						  &slice, NULL, &err);
@@ -160,7 +160,8 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, const struct auc_
 		break;
 	case AUC_ASK_WARN:
 		/* A gang's steps first, so that srun in its script does not kill them. */
-		auc_rpc_warn(job, !action->part && (!p->nnodes || t->exec.jobs[0].warned), NULL);
+		action->script |= p->nnodes && auc_rpc_stepless(job);
+		auc_rpc_warn(job, action->script, NULL);
 		break;
 	case AUC_ASK_KILL:
 		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING,

@@ -568,6 +568,19 @@ void auc_rpc_resume(uint32_t job_id)
 	free(id);
 }
 
+bool auc_rpc_stepless(uint32_t job_id)
+{
+	job_step_info_response_msg_t *steps = NULL;
+	uint32_t n = 0;
+
+	if (ASK(AUC_LOAD_STEPS(&steps, job_id, SHOW)))
+		return false;
+	for (uint32_t i = 0; i < steps->job_step_count; i++)
+		n += steps->job_steps[i].step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID;
+	slurm_free_job_step_info_response_msg(steps);
+	return !n;
+}
+
 enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err)
 {
 	return kill_with(job_id, SIGTERM, script ? KILL_FULL_JOB : 0, "signalling job", err);

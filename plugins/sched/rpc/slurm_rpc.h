@@ -119,6 +119,9 @@ enum auc_code auc_rpc_limit(uint32_t job_id, uint32_t minutes, struct auc_err *e
 enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *err);
 /* Lets a suspended job go on; nothing happens to others. */
 void auc_rpc_resume(uint32_t job_id);
+/* True if the job runs no step, as far as slurmctld says: its script alone does not count, and what
+ * cannot be asked may have some. */
+bool auc_rpc_stepless(uint32_t job_id);
 /* SIGTERM to the job's steps, or, with SCRIPT, to its script and what that has started: srun among
  * it kills its step's tasks then. */
 enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err);

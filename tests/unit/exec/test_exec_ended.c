@@ -334,26 +334,30 @@ static void test_notice(void **state)
 }
 
 /* At the end of its plan a gang is told twice, its steps and then its script, before it is killed;
- * the lead of a group once. */
+ * the lead of a group, and a gang that has no steps, once. */
 static void test_told_to_end(void **state)
 {
+	enum { LEAD, GANG, BARE };
 	static const struct {
 		double before; /* the end, in EndMargins */
-		enum auc_exec_ask gang, lead;
+		enum auc_exec_ask ask[3];
+		bool script[3];
 	} cases[] = {
-		{1, AUC_ASK_WARN, AUC_ASK_WARN},   {0.8, NOTHING, NOTHING},
-		{0.75, AUC_ASK_WARN, NOTHING},     {0.6, NOTHING, NOTHING},
-		{0.5, AUC_ASK_KILL, AUC_ASK_KILL},
+		{1, {AUC_ASK_WARN, AUC_ASK_WARN, AUC_ASK_WARN}, {true, false, false}},
+		{0.8, {NOTHING, NOTHING, NOTHING}, {false}},
+		{0.75, {NOTHING, AUC_ASK_WARN, NOTHING}, {false, true, false}},
+		{0.6, {NOTHING, NOTHING, NOTHING}, {false}},
+		{0.5, {AUC_ASK_KILL, AUC_ASK_KILL, AUC_ASK_KILL}, {false}},
 	};
 	struct auc_part part = {
 		.lead = true, .workers = 1, .start = 100, .end = 130, .server = "a", .nodes = "a"};
 	struct auc_exec_action actions[8];
-	enum auc_exec_ask asks;
 	struct auc_exec x;
 	unsigned n;
 
 	(void)state;
-	for (part.nnodes = 0; part.nnodes < 2; part.nnodes++) {
+	for (unsigned kind = LEAD; kind <= BARE; kind++) {
+		part.nnodes = kind != LEAD;
 		assert_int_equal(auc_exec_init(&x, &part, 1, &err), AUC_OK);
 		x.slot = 10;
 		x.booked = AUC_SALE_RUNNING;
@@ -364,8 +368,8 @@ static void test_told_to_end(void **state)
 		x.jobs[0].began = 100;
 		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 			double now = part.end - cases[i].before * rules.end_margin;
+			enum auc_exec_ask asks = cases[i].ask[kind];
 
-			asks = part.nnodes ? cases[i].gang : cases[i].lead;
 			assert_true(asks == NOTHING || auc_exec_due(&x, &rules, now - 0.1, now));
 			auc_exec_step(&x, &rules, now);
 			n = auc_exec_actions(&x, &rules, now, actions, 8);
@@ -373,6 +377,9 @@ static void test_told_to_end(void **state)
 			if (!n)
 				continue;
 			assert_int_equal(actions[0].ask, asks);
+			assert_int_equal(actions[0].script, cases[i].script[kind]);
+			/* Who carries it out found no steps. */
+			actions[0].script |= kind == BARE;
 			auc_exec_did(&x, actions, AUC_OK, 0, &rules, now);
 		}
 		auc_exec_clear(&x);

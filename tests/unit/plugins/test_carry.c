@@ -288,6 +288,12 @@ enum auc_code auc_rpc_signal(uint32_t job_id, int sig, struct auc_err *e)
 	return AUC_OK;
 }
 
+bool auc_rpc_stepless(uint32_t job_id)
+{
+	(void)job_id;
+	return false;
+}
+
 enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *e)
 {
 	(void)job_id, (void)batch, (void)e;

@@ -26,6 +26,8 @@ struct block {
 	const struct auc_task *wanted;
 	bool live; /* it is one of a sale, on disk or not */
 	double next_try;
+	uint32_t *told; /* jobs in it whose scripts know that it ends, as they had no steps */
+	size_t ntold;
 };
 
 struct auc_blocks {
@@ -60,6 +62,9 @@ static enum auc_code tell_inside(struct auc_agent *a, uint32_t job, double end,
 				 struct auc_err *err);
 static enum auc_code end_inside(struct auc_agent *a, uint32_t job, enum end how, bool lost,
 				unsigned *left, struct auc_err *err);
+static void tell_one(struct block *x, uint32_t id, bool script);
+static bool knows(const struct block *x, uint32_t id);
+static bool note(struct block *x, uint32_t id);
 
 void auc_block_look(struct auc_agent *a)
 {
@@ -245,6 +250,7 @@ static struct block *add(struct auc_agent *a, uint32_t job)
 static void forget(struct block *x)
 {
 	free(x->nodes);
+	free(x->told);
 	free(x);
 }
 
@@ -469,7 +475,7 @@ static enum auc_code end_inside(struct auc_agent *a, uint32_t job, enum end how,
 		if (auc_site_now() > until)
 			++*left;
 		else if (how != KILLED)
-			auc_rpc_warn(id, how == TOLD_SCRIPTS, NULL);
+			tell_one(find(a, job), id, how == TOLD_SCRIPTS);
 		else if (auc_rpc_kill(id, &why))
 			auc_agent_complain(a, AUC_ERROR_KILL, &why);
 		else
@@ -477,6 +483,37 @@ static enum auc_code end_inside(struct auc_agent *a, uint32_t job, enum end how,
 	}
 	auc_rpc_free_jobs(jobs);
 	return AUC_OK;
+}
+
+/* The steps of the job ID in X get SIGTERM, or its script does, which is told once: at once if it
+ * runs no step. */
+static void tell_one(struct block *x, uint32_t id, bool script)
+{
+	if (knows(x, id))
+		return;
+	if (!script && x && auc_rpc_stepless(id))
+		script = note(x, id);
+	auc_rpc_warn(id, script, NULL);
+}
+
+static bool knows(const struct block *x, uint32_t id)
+{
+	for (size_t i = 0; x && i < x->ntold; i++)
+		if (x->told[i] == id)
+			return true;
+	return false;
+}
+
+/* False without memory. */
+static bool note(struct block *x, uint32_t id)
+{
+	uint32_t *told = realloc(x->told, (x->ntold + 1) * sizeof(*told));
+
+	if (!told)
+		return false;
+	told[x->ntold++] = id;
+	x->told = told;
+	return true;
 }
 
 /* Those in the block JOB that END cuts off, and whose scripts handle it, get their notice. */
