@@ -257,6 +257,7 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 		     job_desc_msg_t *update)
 {
 	/* The record says what its user wrote: it is made a description of, and that a gang. */
+	struct auc_slice as = *slice;
 	job_desc_msg_t desc;
 
 	slurm_init_job_desc_msg(&desc);
@@ -276,7 +277,9 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	set_text(&desc.tres_per_task, info->tres_per_task);
 	set_text(&desc.cpus_per_tres, info->cpus_per_tres);
 	set_text(&desc.mem_per_tres, info->mem_per_tres);
-	auc_desc_apply_gang(&desc, slice, "");
+	/* The description has no script; that of a batch job has its types always. */
+	as.one_gpu_type &= !info->batch_flag;
+	auc_desc_apply_gang(&desc, &as, "");
 	update->min_nodes = update->max_nodes = desc.min_nodes;
 	if (info->num_tasks > 1 && info->num_tasks < NO_VAL)
 		update->num_tasks = desc.num_tasks;
@@ -285,8 +288,8 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 	update->pn_min_memory = desc.pn_min_memory;
 	update->time_limit = desc.time_limit;
 	update->requeue = 0;
-	/* Those of srun and salloc have no type where their owner gave none. */
-	if (info->batch_flag || auc_gpus_typed(info->tres_per_node))
+	/* Those of srun and salloc have no type where their owner gave none and one will do. */
+	if (info->batch_flag || auc_gpus_typed(info->tres_per_node) || !slice->one_gpu_type)
 		set_changed(&update->tres_per_node, info->tres_per_node, desc.tres_per_node);
 	/* It was taken away, and the release did not come to its end. */
 	if (!desc.tres_per_node && !auc_task_gres(desc.tres_per_task) && desc.shared)

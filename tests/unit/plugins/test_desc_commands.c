@@ -84,16 +84,19 @@ static void test_commands(void **state)
 		is_text(desc.tres_per_task, by_node ? cases[i].made_task : cases[i].task);
 		release();
 	}
-	/* It stays so on other nodes; that of a script has their type. */
-	slice.one_gpu_type = false;
-	for (info.batch_flag = 0; info.batch_flag < 2; info.batch_flag++) {
+	/* It stays so on other nodes of one type; that of a script, and on nodes of several, has the
+	 * type that was bought. */
+	for (unsigned i = 0; i < 4; i++) {
+		bool typed = i % 2 || i / 2;
 		job_desc_msg_t update;
 
+		info.batch_flag = i % 2;
+		slice.one_gpu_type = !(i / 2);
 		info.tres_per_node = (char *)"gres:gpu:2";
 		assert_int_equal(auc_gang_takes(&slice, &info), !info.batch_flag);
 		slurm_init_job_desc_msg(&update);
 		auc_gang_update(&info, &slice, &update);
-		is_text(update.tres_per_node, info.batch_flag ? "gres:gpu:a100:2" : NULL);
+		is_text(update.tres_per_node, typed ? "gres:gpu:a100:2" : NULL);
 		auc_gang_update_clear(&update);
 	}
 }
