@@ -769,10 +769,15 @@ static enum auc_code read_model(const struct auc_conf *conf, const char *value, 
 				   what, value);
 	if (conf && !auc_conf_model(conf, value)) {
 		known_models(conf, known);
-		return auc_err_set(err, AUC_ENOENT,
-				   "%s: '%.80s' is not a model of this cluster, expected one of %s",
-				   what, value,
-				   *known ? known : "none (auction.conf has no Model)");
+		return *known ? auc_err_set(err, AUC_ENOENT,
+					    "%s: '%.80s' is not a model of this cluster, expected "
+					    "one of %s",
+					    what, value, known)
+			      : auc_err_set(err, AUC_ENOENT,
+					    "%s: '%.80s': this cluster has no models (auction.conf "
+					    "has no line Model=); without it the job is bought as "
+					    "its options say, such as --gpus and --time",
+					    what, value);
 	}
 	strcpy(bid->model, value);
 	return AUC_OK;

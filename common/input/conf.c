@@ -390,7 +390,10 @@ static enum auc_code read_word(struct parser *p, enum section section, void *bas
 		if (other == GLOBAL ||
 		    auc_conf_key_find(other, word->key) == auc_conf_key_opening(other))
 			return auc_conf_word_error(p, word, "on a line of its own");
-		return auc_conf_word_error(p, word, "on a line that begins with %s=",
+		return auc_conf_word_error(p, word, "%son a line that begins with %s=",
+					   strcasecmp(word->key, "Partition")
+						   ? ""
+						   : "PartitionName= for what is sold; this is ",
 					   auc_conf_key_opening(other)->name);
 	}
 	if (!key)

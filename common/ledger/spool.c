@@ -280,7 +280,10 @@ enum auc_code auc_spool_inspect(const char *dir, FILE *out, struct auc_err *err)
 	int dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dir_fd < 0)
-		return auc_err_set(err, AUC_EIO, "spool %s: cannot open: %s", dir, strerror(errno));
+		return auc_err_set(
+			err, AUC_EIO, "spool %s: cannot open: %s%s", dir, strerror(errno),
+			errno == EACCES ? "; this is for administrators, on the controller's host"
+					: "");
 	rc = inspect_files(dir_fd, dir, out, err);
 	close(dir_fd);
 	return rc;
@@ -559,7 +562,11 @@ static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struc
 	if (rc == AUC_OK)
 		rc = auc_spool_reader_open(&state, dir, STATE, fd, err);
 	if (rc == AUC_ENOENT)
-		rc = auc_err_set(err, AUC_ENOENT, "spool %s: no state or no journal in it", dir);
+		rc = auc_err_set(
+			err, AUC_ENOENT,
+			"spool %s: no state or no journal in it; slurmctld writes them once "
+			"it takes bids",
+			dir);
 	if (rc == AUC_OK) {
 		fprintf(out, "# %s\n", state.path);
 		rc = auc_spool_scan_state(&state, &in.sink, &st, err);

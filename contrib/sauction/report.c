@@ -264,7 +264,9 @@ static int print(struct report *r, const struct sauction *s)
 {
 	struct rows rows = {.ncolumns = 10,
 			    .columns = {"user", "account", "partition", "month", "gpu", "jobs",
-					"live", "paid", "refunded", "gpu_hours"}};
+					"live", "paid", "refunded", "gpu_hours"},
+			    .nothing =
+				    "Slurm's accounting shows you no job with a bid in that time"};
 	char format[128] = "";
 	struct rows_options options = s->table;
 

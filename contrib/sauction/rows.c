@@ -69,6 +69,10 @@ int rows_print(struct rows *r, const struct rows_options *s)
 				   between);
 	} else {
 		code = print_table(r, s, &chosen);
+		if (!code && !r->nrows && r->nothing && !s->noheader) {
+			fflush(stdout);
+			fail("%s", r->nothing);
+		}
 	}
 	rows_free(r);
 	return code;

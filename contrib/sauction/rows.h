@@ -15,11 +15,13 @@ struct rows_options {
 struct rows {
 	unsigned ncolumns, nrows, alloc;
 	const char *columns[COLUMNS_MAX]; /* borrowed */
+	const char *nothing; /* what readers of a table are told if it has no rows; NULL: nothing */
 	char **cells;
 };
 /* Adds a row of NCOLUMNS texts, which are copied. False: no memory, and said so. */
 bool rows_add(struct rows *r, ...);
-/* Prints what O asks for, and frees the rows. An exit code. */
+/* Prints what O asks for, and frees the rows. An exit code. That a table with headings has no rows
+ * is said on standard error: it is no failure. */
 int rows_print(struct rows *r, const struct rows_options *o);
 /* Frees rows that are not printed. */
 void rows_free(struct rows *r);

@@ -22,6 +22,8 @@ int command_grant(const struct sauction *s, int argc, char **argv);
 int command_correct(const struct sauction *s, int argc, char **argv);
 int command_pause(const struct sauction *s, int argc, char **argv);
 int command_resume(const struct sauction *s, int argc, char **argv);
+/* What to say behind strerror(ERROR) of a file in the spool's directory: the way out, or "". */
+const char *kept_hint(int error);
 /* show.c */
 int command_state(const struct sauction *s, int argc, char **argv);
 int command_money(const struct sauction *s, int argc, char **argv);

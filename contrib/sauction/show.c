@@ -1,12 +1,14 @@
 /* show.c - what sauction shows of the status (doc/status.md): state, accounts, sales. */
 #include "config.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <json-c/json.h>
 
@@ -88,7 +90,8 @@ int command_money(const struct sauction *s, int argc, char **argv)
 int command_sales(const struct sauction *s, int argc, char **argv)
 {
 	struct rows r = {.ncolumns = 7,
-			 .columns = {"sale", "job", "user", "state", "start", "end", "payment"}};
+			 .columns = {"sale", "job", "user", "state", "start", "end", "payment"},
+			 .nothing = "nothing is sold or offered now"};
 	struct json_object *o = load(s, argc), *list = NULL;
 	size_t n = 0;
 	double slot;
@@ -153,13 +156,16 @@ static struct json_object *load(const struct sauction *s, int argc)
 		return NULL;
 	}
 	snprintf(path, sizeof(path), "%.4000s/status.json", s->dir);
+	if (access(path, R_OK)) {
+		fail("%s: %s%s", path, strerror(errno), kept_hint(errno));
+		return NULL;
+	}
 	o = json_object_from_file(path);
 	if (json_object_is_type(o, json_type_object) &&
 	    !strcmp(text_of(o, "format"), "auction-status/1"))
 		return o;
 	json_object_put(o);
-	fail("%s: cannot be read as a status; this is for administrators, on the controller's host",
-	     path);
+	fail("%s: is no status; slurmctld writes it anew within seconds", path);
 	return NULL;
 }
 

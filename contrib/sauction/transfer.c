@@ -145,6 +145,15 @@ static int choose_id(const struct sauction *s, struct auc_transfer *t)
 	return 0;
 }
 
+const char *kept_hint(int error)
+{
+	return error == EACCES || error == EPERM
+		       ? "; this is for administrators, on the controller's host"
+	       : error == ENOENT
+		       ? "; slurmctld makes it once it takes bids: sprice says whether it does"
+		       : "";
+}
+
 /* The file is there at once and whole, on the disk, and is DIR's owner's. */
 static int put_file(const char *path, const char *text, const char *dir)
 {
@@ -153,11 +162,7 @@ static int put_file(const char *path, const char *text, const char *dir)
 	struct stat st;
 
 	if (stat(dir, &st))
-		return fail("%s: %s%s", dir, strerror(errno),
-			    errno == EACCES
-				    ? "; this is for administrators, on the controller's host"
-			    : errno == ENOENT ? "; slurmctld makes it once it runs with the auction"
-					      : "");
+		return fail("%s: %s%s", dir, strerror(errno), kept_hint(errno));
 	snprintf(temp, sizeof(temp), "%.4000s.tmp", path);
 	if (auc_file_replace(temp, text, strlen(text), 0600, true, &err) != AUC_OK)
 		return fail("%s", err.text);
@@ -221,8 +226,9 @@ int command_resume(const struct sauction *s, int argc, char **argv)
 	if (argc)
 		return fail("resume: no argument was expected");
 	snprintf(path, sizeof(path), "%.4000s/paused", s->dir);
-	if (unlink(path))
-		return fail(errno == ENOENT ? "the auction is not paused" : "%s: cannot be removed",
-			    path);
-	return EXIT_SUCCESS;
+	if (!unlink(path))
+		return EXIT_SUCCESS;
+	if (errno == ENOENT)
+		return fail("the auction is not paused");
+	return fail("%s: %s%s", path, strerror(errno), kept_hint(errno));
 }

@@ -300,7 +300,9 @@ static void rows_of_jobs(struct rows *r)
 {
 	*r = (struct rows){
 		.ncolumns = 8,
-		.columns = {"job", "name", "state", "sale", "start", "end", "paid", "back"}};
+		.columns = {"job", "name", "state", "sale", "start", "end", "paid", "back"},
+		.nothing = "Slurm's accounting has no job of yours with a bid, of the last 30 days "
+			   "or since --since"};
 }
 
 static bool add_row(struct rows *r, const struct job *job)

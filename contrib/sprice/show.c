@@ -16,6 +16,7 @@
 #include "auction/memory/price_log.h"
 #include "auction/summary.h"
 #include "base/json.h"
+#include "pricing/fit.h"
 #include "sprice/columns.h"
 #include "sauction/width.h"
 #include "sprice/filter.h"
@@ -38,6 +39,7 @@ struct table {
 static int show_rows(const struct show *s, struct json_object *status, struct row *row,
 		     const struct field *fields, const char *preset,
 		     int (*add)(struct table *t, struct json_object *status, struct row *row));
+static void say_nothing(const struct show *s, struct json_object *status, bool is_empty);
 static int table_open(struct table *t, const struct show *s, const struct field *fields,
 		      const char *preset);
 static int table_field(struct table *t, const struct field *fields, char *name);
@@ -264,8 +266,25 @@ static int show_rows(const struct show *s, struct json_object *status, struct ro
 		scols_print_table(t.scols);
 	else if (t.scols && t.open && !code)
 		print_headings(&t, ' ');
+	if (t.scols && !code && !s->noheader)
+		say_nothing(s, status, !scols_table_get_nlines(t.scols));
 	scols_unref_table(t.scols);
 	return code;
+}
+
+/* Why a table has headings only, or next to nothing: no failure, so it is said beside it. */
+static void say_nothing(const struct show *s, struct json_object *status, bool is_empty)
+{
+	struct json_object *learning = status_within(status, "learning");
+
+	fflush(stdout);
+	if (s->view == VIEW_SALES && is_empty)
+		fail("nothing is sold or offered now");
+	if ((s->view == VIEW_CLASSES && is_empty) ||
+	    (s->view == VIEW_LEARNING && !status_within(learning, "kind")))
+		fail("nothing is fitted yet: that takes %d bids that mean something today, and "
+		     "%.0f are kept",
+		     AUC_FIT_BIDS_MIN, status_number(learning, "kept"));
 }
 
 static int table_open(struct table *t, const struct show *s, const struct field *fields,

@@ -118,7 +118,7 @@ rm -r "${dir:?}"/*
 # -- what is asked of slurmctld, which is not there --
 
 export SAUCTION_SPOOL=$dir
-expect 'no directory yet' 1 "sauction: $dir/transfers: No such file or directory; slurmctld makes it once it runs with the auction" grant physics 5
+expect 'no directory yet' 1 "sauction: $dir/transfers: No such file or directory; slurmctld makes it once it takes bids: sprice says whether it does" grant physics 5
 mkdir "$dir/transfers"
 expect 'nobody takes it' 0 'sauction: first: slurmctld has not taken it yet; it is made once slurmctld runs' --wait=0 --id=first grant physics 1000.5
 got=$(sed 's/"when":[0-9]*/"when":N/' "$dir/transfers/first.json")
@@ -159,7 +159,15 @@ expect 'resume again' 1 'sauction: the auction is not paused' resume
 
 # -- the status --
 
-expect 'no status' 1 "sauction: $dir/status.json: cannot be read as a status; this is for administrators, on the controller's host" money
+expect 'no status' 1 "sauction: $dir/status.json: No such file or directory; slurmctld makes it once it takes bids: sprice says whether it does" money
+echo '{' > "$dir/status.json"
+expect 'half a status' 1 "sauction: $dir/status.json: is no status; slurmctld writes it anew within seconds" sales
+echo '{"format":"auction-status/1","slot_seconds":10,"sales":[]}' > "$dir/status.json"
+expect 'nothing is sold' 0 'sale job user state start end payment
+sauction: nothing is sold or offered now' sales
+expect 'nothing is sold, for programs' 0 'sale|job|user|state|start|end|payment' -P sales
+expect 'nothing is sold, as JSON' 0 '[
+]' --json sales
 sed 's/^{/{"money":[{"account":"mint","credits":"0.000000","debits":"10.000000","pending":"0.000000","limited":false},{"account":"market","credits":"3.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"tree","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"user:0","credits":"10.000000","debits":"3.000000","pending":"2.500000","limited":true},{"account":"account:x","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false}],/' \
 	"$here/status.json" > "$dir/status.json"
 expect 'money' 0 'account|name|left

@@ -383,6 +383,18 @@ for view in "-P -f $here/status.json" "--json -f $here/status.json" "--spool=$he
 	[[ $(< "$temp") == "sprice: standard output: No space left on device" ]] || { echo "FAIL: $view: $(< "$temp")"; failed=1; }
 done
 
+# What there is nothing of yet.
+jq '.learning |= {kept: 3}' "$here/status-learned.json" > "$temp"
+expect 'nothing fitted yet, classes' 0 "PARTITION TRES CAPACITY NODES NOW NEXT MEAN MAX
+sprice: nothing is fitted yet: that takes 10 bids that mean something today, and 3 are kept" --classes -f "$temp"
+expect 'nothing fitted yet, learning' 0 "LEARNING VALUE
+kept     3
+sprice: nothing is fitted yet: that takes 10 bids that mean something today, and 3 are kept" --learning -f "$temp"
+expect 'nothing fitted yet, for programs' 0 'kept|3' --learning -P -n -f "$temp"
+jq '.sales = []' "$here/status.json" > "$temp"
+expect 'nothing is sold' 0 "JOBID STATE USER START END WORKERS PS NODES PAYMENT VALUE
+sprice: nothing is sold or offered now" --sales -f "$temp"
+
 # The status as JSON is the status.
 if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status\\/1"'; then
 	echo 'FAIL: --json'

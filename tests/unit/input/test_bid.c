@@ -476,8 +476,9 @@ static void test_no_models(void **state)
 	assert_int_equal(auc_conf_parse(bare, strlen(bare), "c", &c, &err), AUC_OK);
 	assert_int_equal(auc_bid_parse(c, "3 model=x", &bid, &err), AUC_ENOENT);
 	assert_string_equal(err.text,
-			    "--model: 'x' is not a model of this cluster, expected one of "
-			    "none (auction.conf has no Model)");
+			    "--model: 'x': this cluster has no models (auction.conf has no line "
+			    "Model=); without it the job is bought as its options say, such as "
+			    "--gpus and --time");
 	auc_conf_free(c);
 }
 

@@ -221,6 +221,9 @@ static void test_words(void **state)
 		"Roles=worker or both: nothing could host workers");
 	refused(TYPES "Model=m Site=cloud\n",
 		"a.conf:4: Site=cloud: expected on a line that begins with PartitionName=");
+	refused("Partition=gpu\n",
+		"a.conf:1: Partition=gpu: expected PartitionName= for what is sold; "
+		"this is on a line that begins with Shape=");
 }
 
 static void test_nul(void **state)
