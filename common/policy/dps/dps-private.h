@@ -11,10 +11,11 @@
 #include "policy/policy.h"
 
 /* Worker counts per lane for which bounds are tabled; fewer if the tables would be too large. */
-#define DPS_LEVELS  16
-#define DPS_RUNS    24 /* of a row's cheapest workers, and of its single servers: what is kept */
-#define DPS_SINGLES 12
-#define DPS_ROOM    64 /* slots of the longest windows whose room is kept */
+#define DPS_LEVELS    16
+#define DPS_RUNS      24 /* of a row's cheapest workers, and of its single servers: what is kept */
+#define DPS_SINGLES   12
+#define DPS_ROOM      64   /* slots of the longest windows whose room is kept */
+#define DPS_ROOM_MOST 8191 /* workers: more are not told apart */
 
 /* Of servers that hold PSs: all; the large ones, as the cloud is, and the others. */
 enum tier { ANY, LARGE, SMALL, TIERS };
@@ -165,7 +166,7 @@ struct auc_policy_ctx {
 	uint8_t *lasts; /* by the same: marked as a duration that some PS type gives */
 	bool marked;    /* lasts and the lanes' dense are there */
 	double *ratio;
-	double *bound;       /* by lane, level and slot index: dps_sums() */
+	double *bound;       /* by lane, slot index and level: dps_sums() */
 	double *block;       /* by lane, row of the market and level: cost in that block alone */
 	int64_t *block_room; /* by lane and row: no more workers than that fit */
 	uint8_t *block_done; /* by lane and row: both are there */
@@ -315,11 +316,8 @@ bool auc_dps_fill(struct filler *f, int64_t n);
 double auc_dps_fill_cost(struct filler *f, int64_t n, unsigned without, unsigned *nservers);
 /* Workers on servers cheaper than SUM, as far as servers are taken: the others cost no less. */
 int64_t auc_dps_cheaper_than(const struct filler *f, double sum);
-/* dps_room.c: brings what is kept up to date with the market. Then no more workers of a type fit in
- * the window of D slots than the second says; INT64_MAX: it does not know. */
+/* dps_room.c: brings what is kept up to date with the market. */
 void auc_dps_start_room(struct auc_policy_ctx *ctx);
-int64_t auc_dps_room(const struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
-		     unsigned d);
 /*
  * dps_reach.c: what the fewest workers of LANE cost in the window, but for rounding, where they
  * stay on their servers all of it; INFINITY: they do not fit. *ROOM: then so many do, and no more
@@ -376,10 +374,10 @@ static inline unsigned dps_lasting(const struct auc_policy_ctx *ctx, unsigned la
 	return d <= until ? d : 0;
 }
 
-/* What LEVEL of a lane cost at least in the slots before each: prefix sums. */
-static inline double *dps_sums(const struct auc_policy_ctx *ctx, unsigned lane, unsigned level)
+/* What a lane's levels cost at least in the slots before SLOT: prefix sums. */
+static inline double *dps_sums(const struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
 {
-	return ctx->bound + ((size_t)lane * ctx->levels + level) * (ctx->slots + 1);
+	return ctx->bound + ((size_t)lane * (ctx->slots + 1) + slot) * ctx->levels;
 }
 
 /* What the fewest workers of a lane cost at least in the window; of as many workers a longer one
@@ -388,9 +386,9 @@ static inline double dps_bound_of(const struct auc_policy_ctx *ctx, unsigned lan
 				  unsigned completion, unsigned d)
 {
 	size_t at = (size_t)lane * (ctx->slots + 1) + d;
-	const double *sums = dps_sums(ctx, lane, ctx->level_of[at]);
+	const double *sums = dps_sums(ctx, lane, completion) + ctx->level_of[at];
 
-	return (sums[completion] * ctx->keep - sums[completion - d]) * ctx->ratio[at];
+	return (*sums * ctx->keep - sums[-(ptrdiff_t)(d * ctx->levels)]) * ctx->ratio[at];
 }
 
 /* What one PS of any type costs at least in the window. */
@@ -399,6 +397,20 @@ static inline double dps_least_ps(const struct auc_policy_ctx *ctx, unsigned com
 	double ps = ctx->ps_bound[completion] * ctx->keep - ctx->ps_bound[completion - d];
 
 	return ps > 0 ? ps : 0;
+}
+
+/* The windows that end at COMPLETION, by their first slot, of which the last is completion - 1. */
+static inline int32_t *dps_rooms(const struct room *room, unsigned completion)
+{
+	return room->windows + (size_t)(completion - 1) * DPS_ROOM;
+}
+
+/* No more workers fit in the window of D slots of those ROOMS; INT64_MAX: it is not known. */
+static inline int64_t dps_room_of(const int32_t *rooms, unsigned d)
+{
+	int32_t room = rooms[DPS_ROOM - (d < DPS_ROOM ? d : DPS_ROOM)];
+
+	return room < DPS_ROOM_MOST ? room : INT64_MAX;
 }
 
 #endif

@@ -260,8 +260,8 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->ps_bound[ctx->start0] = 0;
-	for (i = 0; i < ctx->nlanes * ctx->levels; i++)
-		dps_sums(ctx, 0, i)[ctx->start0] = 0;
+	for (i = 0; i < ctx->nlanes; i++)
+		memset(dps_sums(ctx, i, ctx->start0), 0, ctx->levels * sizeof(*ctx->bound));
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
 	memset(ctx->ps_offers_done, 0, m->nrows);
 	ctx->window_ps_end = 0;
@@ -412,6 +412,7 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 	size_t base = (size_t)lane * (ctx->slots + 1);
 	const unsigned *first = ctx->first + base;
 	const int64_t *rooms = ctx->block_room + (size_t)lane * ctx->nrows;
+	const int32_t *known = dps_rooms(&ctx->room[l->worker], completion);
 	unsigned longest = completion - ctx->start0, slot = completion, i, d;
 	int64_t room, most = INT64_MAX;
 	double workers, bound;
@@ -426,7 +427,7 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 			break;
 		for (; slot > completion - d; most = rooms[slot] < most ? rooms[slot] : most)
 			slot--;
-		room = auc_dps_room(ctx, l->worker, completion, d);
+		room = dps_room_of(known, d);
 		room = room < most ? room : most;
 		if (l->level[0] > room)
 			break;

@@ -218,11 +218,12 @@ static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
 {
 	const double *cost = lane_block(ctx, lane, slot, slot);
-	double *sums = dps_sums(ctx, lane, 0) + slot;
-	unsigned i;
+	const double *before = dps_sums(ctx, lane, slot);
+	double *sums = dps_sums(ctx, lane, slot + 1);
+	unsigned i, n = ctx->lanes[lane].nlevels;
 
-	for (i = 0; i < ctx->lanes[lane].nlevels; i++, sums += ctx->slots + 1)
-		sums[1] = sums[0] + cost[i];
+	for (i = 0; i < n; i++)
+		sums[i] = before[i] + cost[i];
 }
 
 /*

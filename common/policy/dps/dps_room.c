@@ -9,8 +9,8 @@
  * are others, the windows are made anew. Either way it is exact, so a quote does not depend on
  * those before.
  *
- * Servers count wherever the job's data are, and no server for more than MOST: a window of that
- * many is taken to have room for any number.
+ * Servers count wherever the job's data are, and no server for more than DPS_ROOM_MOST: a window of
+ * that many is taken to have room for any number.
  */
 #include "config.h"
 
@@ -19,7 +19,6 @@
 #include "policy/dps/dps-private.h"
 
 #define AT_ONCE 16 /* fits that are looked at in one go: compilers make vectors of them */
-#define MOST    8191
 
 static void move_to(struct auc_policy_ctx *ctx, auc_slot first);
 static void take_slots(struct auc_policy_ctx *ctx, unsigned from);
@@ -39,29 +38,13 @@ static void change_end(int32_t *restrict windows, int16_t *restrict was, int16_t
 
 static inline int16_t capped(int32_t fit)
 {
-	return (int16_t)(fit < MOST ? fit : MOST);
-}
-
-/* The windows that end at COMPLETION, by their first slot, of which the last is completion - 1. */
-static inline int32_t *ends_at(const struct room *room, unsigned completion)
-{
-	return room->windows + (size_t)(completion - 1) * DPS_ROOM;
+	return (int16_t)(fit < DPS_ROOM_MOST ? fit : DPS_ROOM_MOST);
 }
 
 static inline int16_t *fits_of(const struct auc_policy_ctx *ctx, const struct room *room,
 			       unsigned slot)
 {
 	return room->fits + slot * ctx->room_stride;
-}
-
-int64_t auc_dps_room(const struct auc_policy_ctx *ctx, unsigned worker, unsigned completion,
-		     unsigned d)
-{
-	int32_t room;
-
-	d = d < DPS_ROOM ? d : DPS_ROOM;
-	room = ends_at(&ctx->room[worker], completion)[DPS_ROOM - d];
-	return room < MOST ? room : INT64_MAX;
 }
 
 void auc_dps_start_room(struct auc_policy_ctx *ctx)
@@ -137,7 +120,7 @@ static void make_window_ends(const struct auc_policy_ctx *ctx, struct room *room
 	int32_t *windows, sum;
 
 	for (completion = from; completion <= to; completion++) {
-		windows = ends_at(room, completion);
+		windows = dps_rooms(room, completion);
 		memset(windows, 0, DPS_ROOM * sizeof(*windows));
 		memcpy(least, fits_of(ctx, room, completion - 1),
 		       ctx->room_stride * sizeof(*least));
@@ -224,8 +207,8 @@ static void change_server(struct auc_policy_ctx *ctx, unsigned worker, const str
 			*kept = new = capped(fit[auc_cell(ctx->m, slot, c->server)]);
 		else if (!old)
 			break;
-		ctx->was[slot + DPS_ROOM] = ctx->is[slot + DPS_ROOM] = MOST;
-		change_end(ends_at(room, slot + 1), ctx->was + slot + 1, ctx->is + slot + 1, old,
+		ctx->was[slot + DPS_ROOM] = ctx->is[slot + DPS_ROOM] = DPS_ROOM_MOST;
+		change_end(dps_rooms(room, slot + 1), ctx->was + slot + 1, ctx->is + slot + 1, old,
 			   new);
 	}
 }
@@ -234,7 +217,7 @@ static void change_server(struct auc_policy_ctx *ctx, unsigned worker, const str
 static void begin_change(struct auc_policy_ctx *ctx, const struct room *room,
 			 const struct changed *c)
 {
-	int16_t least = MOST, fit;
+	int16_t least = DPS_ROOM_MOST, fit;
 	unsigned d;
 
 	for (d = 1; d < DPS_ROOM; d++) {

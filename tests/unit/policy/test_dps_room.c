@@ -150,7 +150,7 @@ static void check_rooms(const struct auc_policy_ctx *ctx, const struct auc_marke
 		for (s = 0; s < m->nservers; s++)
 			least[s] = INT64_MAX;
 		for (d = 1; d <= end; d++) {
-			known = auc_dps_room(ctx, w, end, d);
+			known = dps_room_of(dps_rooms(&ctx->room[w], end), d);
 			for (many = false, sum = 0, s = 0; s < m->nservers; s++) {
 				fit = m->cache[w].fit[auc_cell(m, end - d, s)];
 				least[s] = fit < least[s] ? fit : least[s];
