@@ -4,7 +4,7 @@
  *
  *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED] [-n
  * PASSES]
- *         [-p P99_MS] [-x LOOPS] [-k STEPS] [-m MB] [-f] [-c] [-a]
+ *         [-p P99_MS] [-x LOOPS] [-k STEPS] [-m MB] [-f] [-c] [-a] [-w] [-b]
  *
  * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
  * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
@@ -15,6 +15,9 @@
  * cancellations, fences and other prices leave it. With -c all jobs are worth the same whenever
  * they end, so that time never ends a search. With -a each job is an adversary's: the hardest of
  * ADVERSARY that begin with a random one and change it at random, keeping what takes more steps.
+ * With -w the market is woven of equal pieces of TILE_SERVERS and TILE_SLOTS: large ones are ready
+ * in seconds. With -b workers on a random server are booked before each quote and taken out after
+ * it, as between two quotes something changes.
  *
  * Times are CPU time of the thread, so that other programs on the machine do not count, and the
  * least of PASSES (3). As other programs still slow the memory down, each quote is also divided by
@@ -40,10 +43,13 @@
 #define BOOKINGS  300
 #define ADVERSARY 12 /* jobs that are tried for one of the adversary's */
 
+#define TILE_SERVERS 100
+#define TILE_SLOTS   150
+
 struct options {
 	unsigned slots, quotes, reference, passes;
 	double load, p99_ms, memory_mb, loops, steps;
-	bool fragmented, constant, adversary;
+	bool fragmented, constant, adversary, woven, busy;
 };
 
 /* One quote. */
@@ -56,7 +62,7 @@ struct sample {
 struct jobs {
 	uint64_t seed;
 	unsigned n;
-	bool constant;
+	bool constant, busy;
 	uint64_t *hard; /* by job: where the stream stands for the adversary's; NULL: none is */
 };
 
@@ -76,18 +82,21 @@ static struct auc_named amount(const char *name, double value)
 static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
 
 /* Edge servers with a few GPUs of one or two types; one in ten is of the cloud, with long uploads.
- */
-static struct auc_market *make_market(unsigned servers, unsigned slots)
+ * After TILE of them the same come again. */
+static struct auc_market *make_market(unsigned servers, unsigned slots, unsigned tile)
 {
 	struct auc_market *m = auc_market_create(slots, 3600, 1);
 	struct auc_price price = {.neta = 8};
 	struct auc_named list[8];
 	struct auc_err err = {0};
+	uint64_t first = measure_random;
 	char name[AUC_NAME_MAX];
 	unsigned i, k, n;
 	bool cloud;
 
 	for (i = 0; i < servers; i++) {
+		if (i % tile == 0)
+			measure_random = first;
 		cloud = i % 10 == 9;
 		snprintf(name, sizeof(name), "%s%u", cloud ? "cloud" : "edge", i);
 		n = 0;
@@ -206,30 +215,39 @@ static double gpus_of_plan(const struct auc_plan *plan)
 	return all;
 }
 
-/* Reserves workers on one server at a time until LOAD of the GPU-slots are used. */
+/* Workers on one server for some slots. */
+static void draw_piece(struct auc_plan *plan, const struct auc_market *m)
+{
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1;
+	unsigned d = measure_pick(1, slots < 40 ? slots : 40);
+	struct auc_err err = {0};
+
+	auc_plan_reset(plan);
+	plan->worker_type = measure_pick(0, TYPES - 1);
+	plan->ps_type = 0;
+	plan->start = auc_market_first(m) + measure_pick(0, slots - d);
+	plan->completion = plan->start + d;
+	must(auc_plan_add_run(plan, plan->start, plan->completion - 1, &err), &err);
+	must(auc_plan_add_share(plan, measure_pick(0, auc_market_nservers(m) - 1),
+				measure_pick(1, 4), 0, &err),
+	     &err);
+}
+
+/* Reserves such until LOAD of the GPU-slots are used. */
 static void fragment(struct auc_market *m, double load)
 {
 	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1;
 	double all = gpus_of_market(m), used = 0;
 	struct auc_plan plan;
-	struct auc_err err = {0};
 
 	auc_plan_init(&plan);
+	auc_market_begin_bulk(m);
 	while (used < load * all) {
-		unsigned d = measure_pick(1, slots < 40 ? slots : 40);
-
-		auc_plan_reset(&plan);
-		plan.worker_type = measure_pick(0, TYPES - 1);
-		plan.ps_type = 0;
-		plan.start = auc_market_first(m) + measure_pick(0, slots - d);
-		plan.completion = plan.start + d;
-		must(auc_plan_add_run(&plan, plan.start, plan.completion - 1, &err), &err);
-		must(auc_plan_add_share(&plan, measure_pick(0, auc_market_nservers(m) - 1),
-					measure_pick(1, 4), 0, &err),
-		     &err);
+		draw_piece(&plan, m);
 		if (auc_market_book(m, &plan, plan.start, plan.completion, NULL) == AUC_OK)
 			used += gpus_of_plan(&plan);
 	}
+	auc_market_end_bulk(m);
 	auc_plan_clear(&plan);
 	printf("%u servers x %u slots x %d x %d types, %u TRES: fragmented, %.0f %% of GPU-slots "
 	       "used\n",
@@ -256,8 +274,33 @@ static int by_steps(const void *a, const void *b)
 	return by(((const struct sample *)a)->steps, ((const struct sample *)b)->steps);
 }
 
-/* Sells random jobs until LOAD of the GPU-slots are used. */
-static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job, double load)
+/* Books PLAN of a piece in all pieces of M that are whole. */
+static void weave(struct auc_market *m, const struct auc_plan *plan)
+{
+	unsigned slots = (unsigned)(auc_market_last(m) - auc_market_first(m)) + 1, s, t, i;
+	struct auc_plan copy;
+	struct auc_err err = {0};
+
+	auc_plan_init(&copy);
+	for (s = 0; s + TILE_SERVERS <= auc_market_nservers(m); s += TILE_SERVERS)
+		for (t = 0; t + TILE_SLOTS <= slots; t += TILE_SLOTS) {
+			must(auc_plan_copy(&copy, plan, &err), &err);
+			for (i = 0; i < copy.nshares; i++)
+				copy.shares[i].server += s;
+			for (i = 0; i < copy.nruns; i++) {
+				copy.runs[i].from += t;
+				copy.runs[i].to += t;
+			}
+			must(auc_market_book(m, &copy, plan->start + t, plan->completion + t, &err),
+			     &err);
+		}
+	auc_plan_clear(&copy);
+}
+
+/* Sells random jobs until LOAD of the GPU-slots are used; each in WOVEN, too, if that is not NULL.
+ */
+static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job, double load,
+		 struct auc_market *woven)
 {
 	struct auc_err err = {0};
 	struct auc_decision d;
@@ -275,6 +318,8 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 		must(auc_market_book(m, &d.plan, d.plan.start, d.plan.completion, &err), &err);
 		booking += measure_cpu() - start;
 		used += gpus_of_plan(&d.plan);
+		if (woven)
+			weave(woven, &d.plan);
 	}
 	printf("%u servers x %.0f slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of "
 	       "GPU-slots used\n",
@@ -282,6 +327,24 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 	       TYPES, TYPES, auc_market_ntres(m), sold, 100 * used / all);
 	printf("  booking a plan %.1f us on average\n", sold ? 1e6 * booking / sold : 0);
 	auc_decision_clear(&d);
+}
+
+/* The same in a piece of M. */
+static void sell_woven(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job *job,
+		       double load, uint64_t seed)
+{
+	uint64_t random = measure_random;
+	struct auc_market *piece;
+
+	measure_random = seed;
+	piece = make_market(TILE_SERVERS, TILE_SLOTS, TILE_SERVERS);
+	measure_random = random;
+	auc_market_begin_bulk(m);
+	sell(piece, ctx, job, load, m);
+	auc_market_end_bulk(m);
+	auc_market_destroy(piece);
+	printf("  woven to %u servers x %.0f slots\n", auc_market_nservers(m),
+	       (double)(auc_market_last(m) - auc_market_first(m) + 1));
 }
 
 /* The job I of JOBS; the stream stands where the one before left it. */
@@ -333,18 +396,28 @@ static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job
 {
 	struct auc_err err = {0};
 	struct auc_decision d;
+	struct auc_plan piece;
 	double start, got, seconds, loop = 0;
 	unsigned i;
+	bool booked;
 
 	auc_decision_init(&d);
+	auc_plan_init(&piece);
 	measure_random = jobs->seed;
 	for (i = 0; i < n; i++) {
 		if (i % 16 == 0)
 			loop = measure_loop();
 		next_job(job, m, jobs, i);
+		if (jobs->busy)
+			draw_piece(&piece, m);
+		booked = jobs->busy &&
+			 auc_market_book(m, &piece, piece.start, piece.completion, NULL) == AUC_OK;
 		start = measure_cpu();
 		must(auc_policy_dps.quote(ctx, m, job, &d, &err), &err);
 		seconds = measure_cpu() - start;
+		if (booked)
+			must(auc_market_unbook(m, &piece, piece.start, piece.completion, &err),
+			     &err);
 		samples[i].seconds = fmin(samples[i].seconds, seconds);
 		samples[i].loops = fmin(samples[i].loops, seconds / loop);
 		samples[i].steps = (double)d.steps;
@@ -357,6 +430,7 @@ static void run(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_job
 		}
 		payoff[i] = got;
 	}
+	auc_plan_clear(&piece);
 	auc_decision_clear(&d);
 }
 
@@ -432,17 +506,20 @@ static bool bench(const struct options *o, unsigned servers)
 	struct auc_policy_ctx *ctx, *plain;
 	struct auc_job job = {.upload = calloc(servers, sizeof(unsigned)), .upload_alloc = servers};
 	struct auc_err err = {0};
-	struct auc_market *m = make_market(servers, o->slots);
+	uint64_t seed = measure_random;
+	struct auc_market *m = make_market(servers, o->slots, o->woven ? TILE_SERVERS : servers);
 	unsigned few = o->reference < o->quotes ? o->reference : o->quotes;
-	struct jobs jobs = {.n = o->quotes, .constant = o->constant};
+	struct jobs jobs = {.n = o->quotes, .constant = o->constant, .busy = o->busy};
 	struct sample p99;
 
 	must(auc_policy_dps.create("", &ctx, &err), &err);
 	must(auc_policy_dps.create("bounds=off", &plain, &err), &err);
 	if (o->fragmented)
 		fragment(m, o->load);
+	else if (o->woven)
+		sell_woven(m, ctx, &job, o->load, seed);
 	else
-		sell(m, ctx, &job, o->load);
+		sell(m, ctx, &job, o->load, NULL);
 	jobs.seed = measure_random;
 	if (o->adversary)
 		find_hard(m, ctx, &job, &jobs);
@@ -469,6 +546,13 @@ static bool bench(const struct options *o, unsigned servers)
 	       memory <= o->memory_mb;
 }
 
+static bool can_be(const struct options *o, unsigned servers)
+{
+	if (o->woven && (servers < TILE_SERVERS || o->slots < TILE_SLOTS))
+		return false;
+	return o->slots && o->slots <= AUC_SLOTS_MAX && o->quotes && o->passes;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.slots = 150,
@@ -484,7 +568,7 @@ int main(int argc, char **argv)
 	bool ok = true;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:t:q:r:l:S:n:p:x:k:m:fca")) != -1) {
+	while ((c = getopt(argc, argv, "s:t:q:r:l:S:n:p:x:k:m:fcawb")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
 		else if (c == 't')
@@ -501,6 +585,10 @@ int main(int argc, char **argv)
 			o.adversary = true;
 		else if (c == 'n')
 			o.passes = (unsigned)atoi(optarg);
+		else if (c == 'w')
+			o.woven = true;
+		else if (c == 'b')
+			o.busy = true;
 		else if (c == 'x')
 			o.loops = atof(optarg);
 		else if (c == 'k')
@@ -516,9 +604,11 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (!o.slots || o.slots > AUC_SLOTS_MAX || !o.quotes || !o.passes)
-		return 2;
-	for (i = 0; i < (nservers ? nservers : 3); i++)
+	nservers = nservers ? nservers : 3;
+	for (i = 0; i < nservers; i++)
+		if (!can_be(&o, servers[i]))
+			return 2;
+	for (i = 0; i < nservers; i++)
 		ok = bench(&o, servers[i]) && ok;
 	return ok ? 0 : 1;
 }
