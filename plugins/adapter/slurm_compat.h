@@ -1,11 +1,14 @@
 /*
  * slurm_compat.h - Slurm's public headers, plus the few exported things they do not declare, and
- * every difference between the Slurm versions we build for (22.05, 24.11, 26.05). Nothing else in
+ * every difference between the Slurm releases we build for (22.05 to 26.05). Nothing else in
  * plugins/ looks at the version.
  */
 #ifndef AUC_SLURM_COMPAT_H
 #define AUC_SLURM_COMPAT_H
 
+/* Where slurm_load_job() and its like name the job as a step does, from 26.05 on, a number serves,
+ * too. */
+#define SLURM_BACKWARD_COMPAT
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/slurmdb.h>
@@ -42,8 +45,8 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_ENFORCE_LIMITS 0x2
 #define AUC_ENFORCE_QOS    0x8
 
-/* How a GRES is spelled in job_desc->tres_per_node. */
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+/* How a GRES is spelled in job_desc->tres_per_node: what begins otherwise is no GRES to slurmctld. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 #define AUC_GRES_PREFIX "gres/"
 #else
 #define AUC_GRES_PREFIX "gres:"
@@ -113,20 +116,7 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_DESC_SEGMENTED(desc) ((void)(desc), false)
 #endif
 
-/* slurm_load_job() names the job as a step does, from 25.11 on. */
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
-#define AUC_LOAD_JOB(jobs, id, flags)                                                              \
-	({                                                                                         \
-		slurm_step_id_t step_ = SLURM_STEP_ID_INITIALIZER;                                 \
-                                                                                                   \
-		step_.job_id = (id);                                                               \
-		slurm_load_job((jobs), step_, (flags));                                            \
-	})
-#else
-#define AUC_LOAD_JOB(jobs, id, flags) slurm_load_job((jobs), (id), (flags))
-#endif
-
-/* All steps of a job: likewise. */
+/* slurm_get_job_steps() names the job as a step does, from 25.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define AUC_LOAD_STEPS(steps, id, flags)                                                           \
 	({                                                                                         \
@@ -203,14 +193,12 @@ typedef hostlist_t auc_hostlist_t;
 #define PART_FLAG_EXCLUSIVE_TOPO 0
 #endif
 
-/* What slurm_create_reservation() returns is malloc()ed in 24.11 and Slurm's in 26.05: in between
- * it is not known, and some bytes are given up. */
+/* What slurm_create_reservation() returns: malloc()ed up to 25.11, Slurm's own memory from 26.05 on.
+ */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
 #define AUC_FREE_RESV_NAME(p) AUC_XFREE(p)
-#elif SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 12, 0)
-#define AUC_FREE_RESV_NAME(p) free(p)
 #else
-#define AUC_FREE_RESV_NAME(p) ((void)(p))
+#define AUC_FREE_RESV_NAME(p) free(p)
 #endif
 
 #endif

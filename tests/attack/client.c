@@ -22,33 +22,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SLURM_BACKWARD_COMPAT /* jobs are named by their numbers in 26.05, too */
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-/* A job is named as a step of none, from 25.11 on. */
+/* The number of a job is inside a step's id, from 25.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
-typedef slurm_step_id_t job_t;
-#define ID_OF(r)      ((r)->step_id.job_id)
-#define COMPLETE(job) slurm_complete_job(&(job), 0)
-#define LOADED(id)    job_of(id)
-
-static job_t job_of(uint32_t id)
-{
-	job_t job = SLURM_STEP_ID_INITIALIZER;
-
-	job.job_id = id;
-	return job;
-}
+#define ID_OF(r) ((r)->step_id.job_id)
 #else
-typedef uint32_t job_t;
-#define ID_OF(r)      ((r)->job_id)
-#define COMPLETE(job) slurm_complete_job((job), 0)
-#define LOADED(id)    (id)
-
-static job_t job_of(uint32_t id)
-{
-	return id;
-}
+#define ID_OF(r) ((r)->job_id)
 #endif
 
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
@@ -192,7 +174,8 @@ static const struct key job_keys[] = {
 	JOB(licenses_tot, STRING),
 	JOB(oom_kill_step, U16),
 	JOB(resv_port_cnt, U16),
-#else
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 5, 0)
 	JOB(power_flags, U8),
 #endif
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
@@ -457,12 +440,23 @@ static int reservation(const char *verb, int argc, char **argv)
 	return answer(slurm_delete_reservation(&name));
 }
 
-static int on_job(const char *verb, uint32_t number)
+static int complete(uint32_t job)
 {
-	job_t job = job_of(number);
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+	slurm_step_id_t step = SLURM_STEP_ID_INITIALIZER;
+
+	step.job_id = job;
+	return slurm_complete_job(&step, 0);
+#else
+	return slurm_complete_job(job, 0);
+#endif
+}
+
+static int on_job(const char *verb, uint32_t job)
+{
 	char id[16];
 
-	snprintf(id, sizeof(id), "%u", number);
+	snprintf(id, sizeof(id), "%u", job);
 	if (!strcmp(verb, "suspend"))
 		return answer(slurm_suspend(job));
 	if (!strcmp(verb, "resume"))
@@ -479,7 +473,7 @@ static int on_job(const char *verb, uint32_t number)
 	if (!strcmp(verb, "top"))
 		return answer(slurm_top_job(id));
 	if (!strcmp(verb, "complete"))
-		return answer(COMPLETE(job));
+		return answer(complete(job));
 	fprintf(stderr, "client: %s: no such verb\n", verb);
 	return 2;
 }
@@ -616,7 +610,7 @@ static void print_of(uint32_t id, char *text, size_t size)
 	slurm_job_info_t *j;
 
 	snprintf(text, size, "none");
-	if (slurm_load_job(&m, LOADED(id), 0) || !m)
+	if (slurm_load_job(&m, id, 0) || !m)
 		return;
 	j = m->job_array;
 	if (m->record_count)

@@ -121,7 +121,7 @@ enum auc_code auc_rpc_load_job(uint32_t job_id, job_info_msg_t **jobs, struct au
 {
 	*jobs = NULL;
 	errno = 0;
-	if (!ASK(AUC_LOAD_JOB(jobs, job_id, SHOW))) {
+	if (!ASK(slurm_load_job(jobs, job_id, SHOW))) {
 		auc_job_names_see(*jobs, false);
 		if (!(*jobs)->record_count || auc_job_names_first(*jobs, job_id))
 			return AUC_OK;
