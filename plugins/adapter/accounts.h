@@ -42,7 +42,7 @@ bool auc_accounts_lacks(const struct auc_accounts *accounts, uint32_t uid, const
 bool auc_accounts_bars_qos(const struct auc_accounts *accounts, uint32_t uid, uint32_t submit_uid,
 			   const char *account, const char *partition, const char *qos,
 			   const char *partition_qos, char *why, size_t size);
-/* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.11 on), below it. */
+/* True if ACCOUNT is OTHER or, where Slurm counts those too (from 23.02 on), below it. */
 bool auc_accounts_within(const struct auc_accounts *accounts, const char *account,
 			 const char *other);
 /*

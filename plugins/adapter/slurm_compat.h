@@ -142,8 +142,8 @@ typedef ListIterator auc_list_itr_t;
 /* slurmctld's own locks and abort_job_on_node(), which are the same from 22.05 to 25.05. */
 #define AUC_HAS_ABORT (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0))
 
-/* AllowAccounts and DenyAccounts are meant with all accounts below, from 23.11 on. */
-#define AUC_ACCOUNTS_INHERIT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0))
+/* AllowAccounts and DenyAccounts are meant with all accounts below, from 23.02 on. */
+#define AUC_ACCOUNTS_INHERIT (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
 /* Lists of hosts: hostlist_t (a pointer) up to 23.02, hostlist_t * from 23.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
