@@ -17,7 +17,7 @@ AC_DEFUN([X_AC_SLURM], [
 				SLURM_CPPFLAGS="$SLURM_PC_CFLAGS"
 				SLURM_LIBS="$SLURM_PC_LIBS"])])])
 	AS_CASE([$with_slurm], [yes|no], [], [
-		SLURM_CPPFLAGS="-I$with_slurm/include"
+		SLURM_CPPFLAGS="-isystem $with_slurm/include" # whose warnings are not ours
 		SLURM_LIBS="-L$with_slurm/lib"])
 	AS_IF([test "x$with_slurm" != xno], [
 		AS_IF([test -z "$SLURM_LIBS" || test "x$with_slurm" != xyes], [SLURM_LIBS="$SLURM_LIBS -lslurm"])

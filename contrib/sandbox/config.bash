@@ -5,12 +5,14 @@ read -r host_name < /proc/sys/kernel/hostname
 host=${host_name%%.*}
 stock_plugins=
 
-# Where the distribution keeps Slurm's own plugins.
+# Where Slurm keeps its own plugins: below the prefix of the slurmctld that is run.
 find_stock_plugins()
 {
-	local d
+	local d prefix
 
-	for d in /usr/lib/*/slurm-wlm /usr/lib/*/slurm /usr/lib64/slurm /usr/lib/slurm; do
+	prefix=$(PATH=$PATH:/usr/sbin:/sbin type -P slurmctld)
+	prefix=$(readlink -f "${prefix%/*}/..")
+	for d in "$prefix"/lib/*/slurm-wlm "$prefix"/lib/*/slurm "$prefix"/lib64/slurm "$prefix"/lib/slurm; do
 		if [ -e "$d/auth_munge.so" ]; then
 			stock_plugins=$d
 			return
@@ -387,12 +389,12 @@ print_topology_conf()
 	[ -z "$switches" ] || printf '%s\nSwitchName=spine Switches=%s\n' "$switches" "$(sed 's/SwitchName=\([^ ]*\).*/\1/' <<< "$switches" | paste -sd,)"
 }
 
-# No cgroups: nothing here uses them, and a chroot or container has none to give. 22.05 cannot be told so, but its plugin for
+# No cgroups: nothing here uses them, and a chroot or container has none to give. Releases before 24.05 cannot be told so, but their plugin for
 # version 1 touches no file system until it is used.
 print_cgroup_conf()
 {
 	case $(slurmctld -V) in
-	*' 2'[0-2].*) echo CgroupPlugin=cgroup/v1 ;;
+	*' 2'[0-3].*) echo CgroupPlugin=cgroup/v1 ;;
 	*) echo CgroupPlugin=disabled ;;
 	esac
 }
