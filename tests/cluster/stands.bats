@@ -134,6 +134,11 @@ sbid_says()
 	[ "$status" -ne 0 ]
 	[[ $output == *'auction: it does not stand: 3 of your bids stand (UserStands=3); withdraw one with scancel, or bid without --stands'* ]]
 	wait_until 30 waiting "$gone"
+	# Not by an administrator who releases all that waits.
+	scontrol release "$gone"
+	wait_until 30 log_has "job $gone stands as a bid and was released; it is held again"
+	wait_until 30 eval '[ "$(job_field "$gone" Priority)" = 0 ]'
+	waiting "$gone"
 	as bob scancel "$gone"
 	wait_until 60 database_receipt_is "$gone" .why cancelled
 	wait_until 60 database_receipt_is "$over" .why expired

@@ -30,6 +30,7 @@ static bool look_at_user(struct auc_agent *a, uint32_t uid, const struct auc_hel
 static void mail_end(struct auc_agent *a, uint32_t job_id, const char *why, double now);
 static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct auc_bid *bid,
 		      double now);
+static bool hold_again(struct auc_agent *a, const slurm_job_info_t *info);
 static bool is_task(const slurm_job_info_t *info);
 static void sell(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_held_view *v,
 		 const struct auc_offer *offer, double now);
@@ -64,6 +65,8 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 	} else if (settled || !strcmp(r.state, "unsold")) {
 		/* It came back from before that, or was not cancelled. */
 		auc_act_kill_stray(a, info, settled);
+	} else if (hold_again(a, info)) {
+		; /* a look at it follows */
 	} else if (!auc_job_is_held(info)) {
 		auc_agent_say(a,
 			      "job %u stands as a bid and is not held any more; "
@@ -85,6 +88,28 @@ void auc_stand_see(struct auc_agent *a, const slurm_job_info_t *info, double now
 	}
 	free(settled);
 	auc_receipt_clear(&r);
+}
+
+/*
+ * True if the job of INFO, which stands, is released and is to wait on. An administrator may
+ * release all jobs that wait, after an outage for example. That starts none of these: their begin
+ * is when their bids end.
+ */
+static bool hold_again(struct auc_agent *a, const slurm_job_info_t *info)
+{
+	uint32_t job = AUC_INFO_JOB_ID(info);
+	struct auc_err err;
+	enum auc_code code;
+
+	if (info->priority == 0 || (info->job_state & JOB_STATE_BASE) != JOB_PENDING)
+		return false;
+	code = auc_job_change_put(a, AUC_JOB_CHANGE_HOLD, job, NULL, NULL, NULL, &err);
+	if (!code)
+		auc_agent_say(a,
+			      "job %u stands as a bid and was released; it is held again (scancel "
+			      "ends the bid)",
+			      job);
+	return !code || code == AUC_ESTATE;
 }
 
 /* True if INFO is of a task of an array that has another number than the array. */
