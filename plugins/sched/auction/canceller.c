@@ -40,5 +40,7 @@ void auc_canceller_answered(struct auc_task *t, uint32_t job, uint32_t uid, enum
 				   ? AUC_CANCELLER_SLURM
 				   : AUC_CANCELLER_OTHER;
 	if (t->canceller.who == AUC_CANCELLER_SLURM)
-		slurm_info("sched/auction: job %u was not launched on its nodes", job);
+		slurm_info("sched/auction: job %u was cancelled by root: by somebody, or as it "
+			   "could not be launched",
+			   job);
 }
