@@ -71,6 +71,22 @@ sell_dear()
 	wait_until 60 settled "$job"
 }
 
+@test "AdminComment of a member written over by root: it has its receipt again, by which a slurmctld that starts knows it" {
+	job=$(submit alice --bid=deadline:1000,60 --epochs=1 --chunks=8 --minibatches=$((4 * slot)) --gradient-mb=0 \
+		--worker-time=v100=1s --ps-time=ps.s=0s -p edge --upload=edge=150s -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$job" sold
+	wait_until 30 eval '[ -n "$(members '"$job"')" ]'
+	member=$(members "$job" | head -n 1) text=$(receipt "$member")
+	in_state "$text" member
+	for other in 'of the site' '' '{"auction":1,"sale":"1-1","state":"member","lead":1}'; do
+		scontrol update jobid="$member" admincomment="$other"
+		wait_until 30 eval '[ "$(receipt "$member")" = "$text" ]'
+	done
+	as alice scancel "$job"
+	wait_until 60 settled "$job"
+	wait_until 30 job_is "$member" CANCELLED
+}
+
 # bats test_tags=nightly
 @test "a site reserves a node that a job runs on: the job goes on, as Slurm has it" {
 	job=$(submit alice $(small_bid 100 6) -p edge -o /dev/null --wrap 'sleep 60')

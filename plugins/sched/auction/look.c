@@ -45,7 +45,10 @@ static enum auc_code keep(struct auc_agent *a, job_info_msg_t *jobs, struct auc_
 static void count_records(struct auc_agent *a);
 static void begin(struct auc_task *t, double now);
 static void see(struct auc_agent *a, const slurm_job_info_t *info, double now);
-static void see_without(const struct auc_task_ref *ref, const slurm_job_info_t *info, double now);
+static void see_without(struct auc_agent *a, const struct auc_task_ref *ref,
+			const slurm_job_info_t *info, double now);
+static void mend_member(struct auc_agent *a, const struct auc_task *t,
+			const slurm_job_info_t *info);
 static bool has_tasks(const slurm_job_info_t *info);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
@@ -454,7 +457,7 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	ref = auc_tasks_find_job(&a->tasks, AUC_INFO_JOB_ID(info));
 	if (!info->admin_comment || !auc_receipt_is(info->admin_comment)) {
 		if (ref)
-			see_without(ref, info, now);
+			see_without(a, ref, info, now);
 		return;
 	}
 	if (auc_receipt_says(info->admin_comment, "waiting") ||
@@ -471,6 +474,8 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	 * numbers begun again. */
 	if (ref && (ref->task->known || ref->part)) {
 		auc_task_see(ref->task, ref->part, info, now);
+		if (ref->part && ref->task->uid == info->user_id)
+			mend_member(a, ref->task, info);
 		return;
 	}
 	if (!ref)
@@ -497,15 +502,37 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 
 /* An administrator has written over the receipt of a job that had it. It is as it was sold, and
  * gets its receipt again. */
-static void see_without(const struct auc_task_ref *ref, const slurm_job_info_t *info, double now)
+static void see_without(struct auc_agent *a, const struct auc_task_ref *ref,
+			const slurm_job_info_t *info, double now)
 {
 	struct auc_task *t = ref->task;
 
 	if (!t->shown || t->uid != info->user_id)
 		return;
 	auc_task_see(t, ref->part, info, now);
-	if (!ref->part && !auc_job_finished(info))
+	if (ref->part)
+		mend_member(a, t, info);
+	else if (!auc_job_finished(info))
 		t->known = false;
+}
+
+/*
+ * Likewise of INFO, a member of T. A slurmctld that starts knows members by their receipts alone:
+ * another job would be submitted, and this one would run beside it.
+ */
+static void mend_member(struct auc_agent *a, const struct auc_task *t, const slurm_job_info_t *info)
+{
+	const char *text = info->admin_comment ? info->admin_comment : "";
+	char *receipt;
+
+	if (auc_job_finished(info) || AUC_INFO_JOB_ID(info) == t->exec.jobs[0].id ||
+	    (auc_receipt_is(text) && auc_receipt_says(text, "member") && strstr(text, t->sale)))
+		return;
+	receipt = auc_receipt_print_member(t->sale, t->exec.jobs[0].id);
+	if (receipt)
+		auc_job_change_put(a, AUC_JOB_CHANGE_RECEIPT, AUC_INFO_JOB_ID(info), NULL, NULL,
+				   receipt, NULL);
+	free(receipt);
 }
 
 /* More than one, which are not jobs of their own yet. */
