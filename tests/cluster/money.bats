@@ -156,6 +156,29 @@ left()
 	done
 }
 
+@test "eight clients of one user at once: as many bids are sold as the budget pays for" {
+	had=$(left bob)
+	[ "${had:-0}" = 5000000 ] || sauction grant user:bob "$(awk -v n=$((5000000 - ${had:-0})) 'BEGIN {printf "%.6f", n / 1e6}')"
+	wait_until 30 eval '[ "$(left bob)" = 5000000 ]'
+	# By libslurm, so that no process is started between two bids.
+	cc -o "$SANDBOX_DIR/home/bob/client" "$lib_dir/../attack/client.c" -lslurm
+	as bob bash -c 'for i in 1 2 3 4 5 6 7 8; do ./client submit "env=SLURM_AUCTION_BID=$0" TIMES=2 & done; wait' \
+		"$(small_bid 100 4 | sed 's/--//g') upload=edge=60s" > "$BATS_TEST_TMPDIR/said" 2>&1 || true
+	jobs=$(sed -n 's/^taken \([0-9]*\).*/\1/p' "$BATS_TEST_TMPDIR/said")
+	[ "$(wc -w <<< "$jobs")" = 2 ] || { cat "$BATS_TEST_TMPDIR/said" >&2; false; }
+	[ "$(grep -c 'refused: budget: the best schedule costs 2.000000' "$BATS_TEST_TMPDIR/said")" = 14 ]
+	for job in $jobs; do
+		wait_until 30 receipt_state_is "$job" sold
+	done
+	audit
+	[ "$(left bob)" = 1000000 ]
+	as bob scancel $jobs
+	for job in $jobs; do
+		wait_until 60 settled "$job"
+	done
+	sauction grant user:bob "$(awk -v n=$((5000000 - $(left bob))) 'BEGIN {printf "%.6f", n / 1e6}')"
+}
+
 @test "killed in between: nothing is charged twice, nothing is lost, and a grant that waits is made" {
 	job=$(submit bob $(small_bid 100 6) --upload=edge=60s -o /dev/null --wrap true)
 	wait_until 60 saved
