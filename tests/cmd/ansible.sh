@@ -48,4 +48,14 @@ grep -qx '# ours' "$dir/etc/auction.conf" || fail "a site's auction.conf is writ
 play leave.yml > "$dir/changed"
 sed -i 's/^SchedulerType=/schedulertype=/' "$dir/etc/slurm.conf"
 diff -r -x auction.conf "$dir/before" "$dir/etc" || fail "leaving leaves something"
+
+# A plugin that a site has stays.
+sed 's/^ClusterName/JobSubmitPlugins=lua\n&/' "$dir/before/slurm.conf" > "$dir/etc/slurm.conf"
+cp "$dir/etc/slurm.conf" "$dir/lua"
+play slurm-auction.yml > "$dir/changed"
+grep -qx JobSubmitPlugins=lua,auction "$dir/etc/slurm.conf" || fail "lua: $(cat "$dir/etc/slurm.conf")"
+[ "$(play slurm-auction.yml)" = 0 ] || fail "lua: a second run changes something: $(grep -B3 ^changed "$dir/out")"
+play leave.yml > "$dir/changed"
+sed -i 's/^SchedulerType=/schedulertype=/' "$dir/etc/slurm.conf"
+diff "$dir/lua" "$dir/etc/slurm.conf" || fail "leaving takes a site's plugin"
 exit $failed
