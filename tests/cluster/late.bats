@@ -16,7 +16,7 @@ setup_file()
 	kill=$(whole edge2 alice --bid=300 --overrun=kill -o told.out --wrap "trap 'echo script told' TERM; srun bash -c '$saves'; sleep 600 & wait; sleep 600")
 	# A script that runs no step is told before a quarter of EndMargin is over.
 	bare=$(whole edge3 alice --bid=300 --overrun=kill -o bare.out --wrap "trap 'date +%s.%N' TERM; sleep 600 & wait; sleep 600")
-	by=$(awk -v end="$(plan_end "$bare")" 'BEGIN {print end - 0.75 * 7}')
+	by=$(awk -v end="$(plan_end "$bare")" 'BEGIN {printf "%.2f", end - 0.75 * 7}')
 	end=$(plan_end "$slow") paid=$(micro "$(receipt_get "$slow" .payment)")
 	wait_until 60 job_is "$slow" RUNNING
 	next=$(whole edge1 bob --bid=300 -b now+100 -o /dev/null --wrap 'sleep 1')
