@@ -212,13 +212,13 @@ void auc_exec_did(struct auc_exec *x, const struct auc_exec_action *action, enum
 		return;
 	case AUC_ASK_WARN:
 		j->warned = true;
-		j->scripted = action->script;
+		j->script_told = action->script;
 		return;
 	case AUC_ASK_MOVE:
 		x->moved = now;
 		/* fall through */
 	case AUC_ASK_PLACE:
-		j->warned = j->scripted = false;
+		j->warned = j->script_told = false;
 		break;
 	case AUC_ASK_KILL:
 		j->killed = true;

@@ -51,9 +51,9 @@ struct auc_exec_job {
 	double limit; /* when its time limit ends it, as far as that is known; 0: unknown */
 	int part;     /* lead: the part that its record stands for; -1: none of them */
 	/* what was done */
-	unsigned tries; /* submissions that failed */
-	bool warned;    /* it was told to end, */
-	bool scripted;  /* and its script, too */
+	unsigned tries;   /* submissions that failed */
+	bool warned;      /* it was told to end, */
+	bool script_told; /* and its script, too */
 	bool killed;
 	double next; /* nothing is repeated before; the first kill waits for nothing */
 	double late; /* since when it should run and does not; 0: it does */
@@ -147,8 +147,8 @@ enum auc_exec_ask {
 struct auc_exec_action {
 	enum auc_exec_ask ask;
 	unsigned part;
-	/* AUC_ASK_WARN: the script is told, too. Who carries it out sets it where a gang has no
-	 * steps. */
+	/* AUC_ASK_WARN: the script is told, too. Set as well by what carries it out, which alone
+	 * can see that a gang has no steps. */
 	bool script;
 };
 

@@ -58,7 +58,7 @@ static void ending_actions(const struct auc_exec *x, const struct auc_exec_rules
 
 		if (!auc_exec_is_alive(j) || (i ? x->parts[i].lead : auc_exec_is_elsewhere(x, now)))
 			continue;
-		if (warn && (!j->warned || (script && !j->scripted)) && *n < max)
+		if (warn && (!j->warned || (script && !j->script_told)) && *n < max)
 			actions[(*n)++] = (struct auc_exec_action){AUC_ASK_WARN, i, script};
 		else if (!warn && (now >= j->next || !j->killed))
 			ask(actions, max, n, AUC_ASK_KILL, i);

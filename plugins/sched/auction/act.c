@@ -160,7 +160,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 		break;
 	case AUC_ASK_WARN:
 		/* A gang's steps first, so that srun in its script does not kill them. */
-		action->script |= p->nnodes && auc_rpc_stepless(job);
+		action->script = action->script || (p->nnodes && auc_rpc_stepless(job));
 		auc_rpc_warn(job, action->script, NULL);
 		break;
 	case AUC_ASK_KILL:

@@ -106,7 +106,7 @@ static void test_many(void **state)
 	auc_names_set(AUC_NAMED_OTHERS, NULL, 0, 60);
 }
 
-/* Who asks waits for a look that begins after that, whoever else asks meanwhile. */
+/* An answer comes from a look that began after the question, also if others ask meanwhile. */
 static void test_ask(void **state)
 {
 	(void)state;
