@@ -177,6 +177,30 @@ days()
 	[ ! -s out ]
 }
 
+@test "one that is stopped has the page and the table of the days done, and says so" {
+	days 60
+	for signal in INT TERM; do
+		rm -f page.html
+		script -qefc "echo \$\$ > pid; exec env --default-signal=$signal '$sim' replay -n nodes log --json -o page.html > out.json" shown > /dev/null 3>&- < /dev/null &
+		until grep -qs 'day [3-9] of 60' shown; do kill -0 $!; sleep 0.1; done
+		kill "-$signal" "$(cat pid)"
+		code=0
+		wait $! || code=$?
+		[ "$code" = 1 ]
+		[[ $(tr '\r' '\n' < shown | grep stopped) == *"auctionsim: replay: stopped by SIG$signal (day "*" of 60"* ]]
+		n=$(jq .days out.json)
+		[ "$n" -ge 2 ]
+		jq -e '.days_of_log == 60 and .jobs == .days * 40 and .limits == .jobs and .users == 11 and .gpu_hours > 0' out.json
+		jq -e '.days as $n | [.rows[] | (.welfare_by_day | length == $n) and (.welfare - (.welfare_by_day | add) | fabs) < 1e-6] | all' out.json
+		grep -q "<p>Stopped: this is about the first $n of the 60 days of the log.</p>" page.html
+		grep -q '</html>' page.html
+	done
+	# as if the log had no more days, but for the queues, which see what comes
+	days "$n"
+	"$sim" replay -n nodes log --json 2> /dev/null > whole.json
+	diff <(jq -S 'del(.days_of_log, .rows[] | select(.name | startswith("easy")))' whole.json) <(jq -S 'del(.days_of_log, .rows[] | select(.name | startswith("easy")))' out.json)
+}
+
 @test "wrong words" {
 	run -2 --separate-stderr "$sim" replay log
 	[[ $stderr == *"expected --nodes=FILE"* ]]

@@ -26,7 +26,8 @@ static struct {
 	bool begun, shows; /* SHOWS: standard error is a terminal */
 	bool lines;        /* it is not, and apart from standard output */
 	sigset_t signals, old_mask;
-	pthread_mutex_t lock; /* of what follows, and held while a file is half-written */
+	pthread_mutex_t lock; /* of what follows, and held while a file is half-written; what is
+				 asked at a stop may write one */
 	bool ended, shown;
 	char head[TEXT_MAX]; /* "", or ends in ": " */
 	char text[TEXT_MAX]; /* "": nothing to show */
@@ -34,7 +35,7 @@ static struct {
 	bool (*ends)(void *arg);
 	void *arg;
 	_Atomic uint64_t done, all;
-} p = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} p = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 static void *watch(void *arg);
 static bool is_apart(void);

@@ -36,10 +36,11 @@ bool progress_show(void *arg, unsigned done, unsigned all);
 
 /*
  * What a signal asks before it ends the process: ENDS(ARG), in the other thread, with the hold
- * below. False: the process goes on, and ends by itself soon. NULL: nothing is asked.
+ * below; it may write files. False: the process goes on, and ends by itself soon. NULL: nothing is
+ * asked.
  */
 void progress_at_stop(bool (*ends)(void *arg), void *arg);
-/* No signal ends the process between the two: a file is half-written. Not nested. */
+/* No signal ends the process between the two, nor is anything asked: a file is half-written. */
 void progress_hold(void);
 void progress_release(void);
 /* The signals that this process began with blocked, for programs that it starts. */

@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include <getopt.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "auctionsim/io/output.h"
 #include "auctionsim/io/progress.h"
 #include "auctionsim/replay/auction_days.h"
 #include "auctionsim/replay/replay_log.h"
+#include "base/file.h"
 #include "base/num.h"
 
 #define SEED_MAX     9007199254740992ULL /* 2^53: exact in every JSON reader */
@@ -17,6 +19,7 @@ enum { EXIT_USAGE = 2 };
 
 struct words {
 	struct import_options o;
+	struct replay_rows rows;
 	const char *page;
 	uint64_t history;
 	bool json;
@@ -24,6 +27,7 @@ struct words {
 
 static int parse(struct words *w, int argc, char **argv);
 static int set(struct words *w, int c);
+static bool print_days_done(void *arg);
 static enum auc_code print(const struct words *w, const struct replay_rows *rows,
 			   struct auc_err *err);
 static int complain(const struct auc_err *err);
@@ -32,18 +36,19 @@ static int usage(FILE *out);
 int replay_command(int argc, char **argv)
 {
 	struct words w = {.o = {.seed = 1}, .history = HISTORY_DAYS};
-	struct replay_rows rows = {0};
 	struct auc_err err = {0};
 	int code = parse(&w, argc, argv);
 	enum auc_code rc;
 
 	if (code >= 0)
 		return code;
-	rc = replay_log(&w.o, (unsigned)w.history, stderr, &rows, &err);
+	progress_at_stop(print_days_done, &w);
+	rc = replay_log(&w.o, (unsigned)w.history, stderr, &w.rows, &err);
+	progress_at_stop(NULL, NULL);
 	progress_hide();
 	if (rc == AUC_OK)
-		rc = print(&w, &rows, &err);
-	rows_clear(&rows);
+		rc = print(&w, &w.rows, &err);
+	rows_clear(&w.rows);
 	return rc == AUC_OK ? EXIT_SUCCESS : complain(&err);
 }
 
@@ -125,6 +130,27 @@ static int set(struct words *w, int c)
 		return -1;
 	complain(&err);
 	return EXIT_USAGE;
+}
+
+/* In the thread of the signal, which ends the process then. Another signal does at once. */
+static bool print_days_done(void *arg)
+{
+	struct words *w = arg;
+	struct auc_err err = {0};
+	enum auc_code rc;
+
+	if (!w->rows.done.days)
+		return true;
+	pthread_sigmask(SIG_SETMASK, progress_old_mask(), NULL);
+	progress_clear();
+	rc = rows_finish_early(&w->rows, &err);
+	if (rc == AUC_OK)
+		rc = print(w, &w->rows, &err);
+	if (rc == AUC_OK)
+		rc = auc_output_end(&err);
+	if (rc != AUC_OK)
+		complain(&err);
+	return true;
 }
 
 /* The page first: what standard output says is complete then. */

@@ -43,7 +43,7 @@ enum auc_code rows_print_page(FILE *out, const struct replay_rows *r, struct auc
 	const struct import_log_facts *f = &r->facts;
 	double all = f->gpus * f->days * (double)f->day_slots * f->slot_seconds;
 	enum advice advice;
-	char *text;
+	char *text, missing[100];
 	enum auc_code rc = verdict_of(r, &advice, &text, err);
 
 	if (rc != AUC_OK)
@@ -62,6 +62,8 @@ enum auc_code rows_print_page(FILE *out, const struct replay_rows *r, struct auc
 		f->njobs, auc_plural(f->njobs), f->days, auc_plural(f->days), f->servers,
 		auc_plural(f->servers), f->gpus, auc_plural(f->gpus),
 		all > 0 ? 100 * f->gpu_seconds / all : 0);
+	rows_missing(r, missing, sizeof(missing));
+	put_paragraphs(out, missing);
 	put_paragraphs(out, text);
 	fputs("</div>\n", out);
 	free(text);
@@ -257,7 +259,7 @@ static enum auc_code put_waits(FILE *out, const struct replay_rows *r, struct au
 
 static void put_notes(FILE *out, const struct replay_rows *r)
 {
-	const struct import_log_facts *f = &r->facts;
+	const struct import_log_facts *f = &r->facts, *whole = &r->whole;
 
 	fputs("<h2>How this was made</h2>\n", out);
 	put_paragraphs(out, r->values);
@@ -275,18 +277,19 @@ static void put_notes(FILE *out, const struct replay_rows *r)
 			? " Their reservations go by the time limits of the log."
 			: " The log has no time limits: the queue knows what jobs take, which no "
 			  "queue does.");
-	if (f->lost_seconds > 0)
+	if (whole->lost_seconds > 0)
 		fprintf(out,
 			"<p>%.1f GPU-hours of the log, %.1f %% of all, could not be taken.</p>\n",
-			f->lost_seconds / 3600,
-			100 * f->lost_seconds /
-				(f->lost_seconds + f->gpu_seconds + f->undrawn_seconds));
-	if (f->undrawn_seconds > 0)
+			whole->lost_seconds / 3600,
+			100 * whole->lost_seconds /
+				(whole->lost_seconds + whole->gpu_seconds +
+				 whole->undrawn_seconds));
+	if (whole->undrawn_seconds > 0)
 		fprintf(out,
 			"<p>Of the jobs that could be, %u were drawn (jobs=): %.1f of %.1f "
 			"GPU-hours.</p>\n",
-			f->njobs, f->gpu_seconds / 3600,
-			(f->gpu_seconds + f->undrawn_seconds) / 3600);
+			whole->njobs, whole->gpu_seconds / 3600,
+			(whole->gpu_seconds + whole->undrawn_seconds) / 3600);
 	for (unsigned i = 0; i < r->n; i++)
 		if (*r->rows[i].prices) {
 			fputs("<p class=\"note\">Prices of the last day, ", out);

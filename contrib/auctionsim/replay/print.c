@@ -25,10 +25,13 @@ enum auc_code rows_print_table(FILE *out, const struct replay_rows *r, struct au
 	char *text;
 	enum auc_code rc = verdict_of(r, &advice, &text, err);
 	const struct row *row;
+	char missing[100];
 	unsigned users;
 
 	if (rc != AUC_OK)
 		return rc;
+	rows_missing(r, missing, sizeof(missing));
+	fprintf(out, "%s%s", missing, *missing ? "\n" : "");
 	fprintf(out,
 		"%u job%s, %u day%s, %u server%s with %g GPU%s; the jobs are %.0f %% of that\n\n",
 		f->njobs, auc_plural(f->njobs), f->days, auc_plural(f->days), f->servers,
@@ -101,6 +104,7 @@ enum auc_code rows_print_json(FILE *out, const struct replay_rows *r, struct auc
 
 	ok = ok && auc_json_add_text(o, "format", "auction-replay/1") &&
 	     auc_json_add_text(o, "log", r->log) && auc_json_add_double(o, "days", f->days) &&
+	     auc_json_add_double(o, "days_of_log", r->whole.days) &&
 	     auc_json_add_double(o, "jobs", f->njobs) &&
 	     auc_json_add_double(o, "users", f->nusers) &&
 	     auc_json_add_double(o, "limits", f->nlimits) &&

@@ -26,12 +26,19 @@ struct text {
 	size_t len;
 };
 
+/* What an auction made of a day. */
+struct sold {
+	struct scenario *s;
+	struct result result;
+};
+
 struct run {
 	struct import_log *log;
 	struct replay_rows *r;
 	const struct import_log_facts *f;
 	char policy[AUC_NAME_MAX + 256];
-	unsigned day; /* at hand, from 0 */
+	unsigned day;               /* at hand, from 0 */
+	struct sold sold[ROWS_MAX]; /* of it, by row */
 	struct queue_jobs limited, exact;
 	struct queue_outcome *queues[ROWS_MAX]; /* by row; NULL: it is an auction */
 	struct auction_days auctions[ROWS_MAX];
@@ -46,12 +53,12 @@ static enum auc_code say_duration(struct run *x, unsigned history, FILE *report,
 				  struct auc_err *err);
 static const char *minutes(double seconds, char text[32]);
 static enum auc_code run_queues(struct run *x, struct auc_err *err);
-static enum auc_code run_day(struct run *x, unsigned first, struct auc_err *err);
-static void count_day(struct run *x, unsigned first, const struct scenario *s);
+static enum auc_code run_day(struct run *x, struct auc_err *err);
+static void count_day(struct run *x, const struct scenario *s);
+static void count_sold(struct run *x, unsigned index, const struct scenario *logged);
 static double owners_cost(const struct scenario *s, const struct scenario_shape *shape,
 			  const struct queue_outcome *o);
-static enum auc_code sell_day(struct run *x, unsigned row, unsigned first,
-			      const struct scenario *logged, const struct text *t,
+static enum auc_code sell_day(struct run *x, unsigned index, const struct text *t,
 			      struct auc_err *err);
 static double gpus_of(const struct scenario_job *job);
 static bool show_sold(void *arg, unsigned done, unsigned all);
@@ -61,7 +68,7 @@ enum auc_code replay_log(const struct import_options *o, unsigned history, FILE 
 {
 	struct run x = {.r = rows};
 	enum auc_code rc = import_log_open(o, report, &x.log, err);
-	unsigned first = 0, n, i;
+	unsigned i;
 
 	if (rc == AUC_OK) {
 		x.f = import_log_facts(x.log);
@@ -79,11 +86,9 @@ enum auc_code replay_log(const struct import_options *o, unsigned history, FILE 
 		rc = say_duration(&x, history, report, err);
 	if (rc == AUC_OK)
 		rc = run_queues(&x, err);
-	for (x.day = 0; rc == AUC_OK && x.day < x.f->days; x.day++) {
-		rc = run_day(&x, first, err);
-		import_log_day(x.log, x.day, &n);
-		first += n;
-	}
+	for (x.day = 0; rc == AUC_OK && x.day < x.f->days; x.day++)
+		rc = run_day(&x, err);
+	progress_at_stop(NULL, NULL);
 	if (rc == AUC_OK)
 		rc = rows_finish(rows, err);
 	for (i = 0; i < ROWS_MAX; i++) {
@@ -290,8 +295,8 @@ static enum auc_code run_queues(struct run *x, struct auc_err *err)
 
 /* -- a day -- */
 
-/* FIRST: its first job among all. */
-static enum auc_code run_day(struct run *x, unsigned first, struct auc_err *err)
+/* Counts it once all rows have it. */
+static enum auc_code run_day(struct run *x, struct auc_err *err)
 {
 	bool gangs = x->r->facts.gangs;
 	struct text logged = {0}, other = {0};
@@ -302,25 +307,37 @@ static enum auc_code run_day(struct run *x, unsigned first, struct auc_err *err)
 		rc = scenario_parse(logged.bytes, logged.len, "the day", &s, err);
 	if (rc == AUC_OK && !gangs)
 		rc = read_day(x, x->day, false, &other, err);
-	if (rc == AUC_OK)
-		count_day(x, first, s);
 	for (unsigned i = 0; i < x->r->n && rc == AUC_OK; i++)
 		if (!x->queues[i])
-			rc = sell_day(x, i, first, s, gangs ? &logged : &other, err);
+			rc = sell_day(x, i, gangs ? &logged : &other, err);
+	if (rc == AUC_OK) {
+		progress_hold();
+		count_day(x, s);
+		progress_release();
+	}
+	for (unsigned i = 0; i < x->r->n; i++) {
+		result_clear(&x->sold[i].result);
+		scenario_free(x->sold[i].s);
+		x->sold[i] = (struct sold){0};
+	}
 	scenario_free(s);
 	free(logged.bytes);
 	free(other.bytes);
 	return rc;
 }
 
-/* What the jobs of the day were worth in the queues, and could have been worth. */
-static void count_day(struct run *x, unsigned first, const struct scenario *s)
+/* What the jobs of the day were worth in each row, and could have been worth. */
+static void count_day(struct run *x, const struct scenario *s)
 {
 	double slot = x->f->slot_seconds, submit, value;
+	struct import_log_facts *done = &x->r->done;
 	const struct queue_outcome *o;
-	unsigned i, k;
+	unsigned first = done->njobs, i, k;
 
 	x->r->costs |= s->has_costs;
+	for (i = 0; i < x->r->n; i++)
+		if (!x->queues[i])
+			count_sold(x, i, s);
 	for (k = 0; k < s->njobs; k++) {
 		const struct scenario_job *job = &s->jobs[k];
 
@@ -337,7 +354,11 @@ static void count_day(struct run *x, unsigned first, const struct scenario *s)
 				 o->end - o->start, gpus_of(job), value, 0,
 				 owners_cost(s, &job->gang[o->shape], o));
 		}
+		done->nlimits += import_log_day(x->log, x->day, &i)[k].limit > 0;
+		done->gpu_seconds += gpus_of(job) * job->gang[0].seconds;
 	}
+	done->njobs += s->njobs;
+	done->days++;
 }
 
 /* What the nodes cost their owner on which O ran in that shape; S is a day of the log. */
@@ -368,21 +389,26 @@ static double owners_cost(const struct scenario *s, const struct scenario_shape 
 	return cost;
 }
 
-static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
-			      const struct scenario *logged, const struct text *t,
+static enum auc_code sell_day(struct run *x, unsigned index, const struct text *t,
 			      struct auc_err *err)
 {
-	struct auction_days *a = &x->auctions[index];
+	progress_head("day %u of %u, %s", x->day + 1, x->f->days, x->r->rows[index].name);
+	return auction_day(&x->auctions[index], t->bytes, t->len, show_sold, NULL,
+			   &x->sold[index].s, &x->sold[index].result, err);
+}
+
+/* LOGGED: the day as the log has it. */
+static void count_sold(struct run *x, unsigned index, const struct scenario *logged)
+{
+	const struct scenario *s = x->sold[index].s;
+	const struct result *result = &x->sold[index].result;
+	const char *chosen = x->auctions[index].chosen; /* "POLICY: what: why" */
 	struct row *row = &x->r->rows[index];
 	double slot = x->f->slot_seconds, start, seconds, part;
-	struct scenario *s = NULL;
-	struct result result = {0};
-	enum auc_code rc;
+	unsigned first = x->r->done.njobs;
 
-	progress_head("day %u of %u, %s", x->day + 1, x->f->days, row->name);
-	rc = auction_day(a, t->bytes, t->len, show_sold, NULL, &s, &result, err);
-	for (unsigned k = 0; rc == AUC_OK && k < result.njobs; k++) {
-		const struct outcome *o = &result.jobs[k];
+	for (unsigned k = 0; k < result->njobs; k++) {
+		const struct outcome *o = &result->jobs[k];
 
 		if (!o->completed)
 			continue;
@@ -395,11 +421,8 @@ static enum auc_code sell_day(struct run *x, unsigned index, unsigned first,
 		rows_ran(x->r, row, first + k, x->day, x->limited.jobs[first + k].submit, start,
 			 seconds, gpus_of(&logged->jobs[k]), o->value, o->payment, o->cost * part);
 	}
-	if (rc == AUC_OK && a->chosen) /* "POLICY: what: why" */
-		snprintf(row->prices, sizeof(row->prices), "%.199s", a->chosen);
-	result_clear(&result);
-	scenario_free(s);
-	return rc;
+	if (chosen)
+		snprintf(row->prices, sizeof(row->prices), "%.199s", chosen);
 }
 
 /* Of all nodes of its first shape. */

@@ -19,6 +19,9 @@ enum auc_code rows_make(struct replay_rows *r, struct auc_err *err)
 	double day = (double)f->day_slots * f->slot_seconds;
 	struct row *row;
 
+	r->whole = r->done = *f;
+	r->done.days = r->done.njobs = r->done.nlimits = 0;
+	r->done.gpu_seconds = 0;
 	r->bin_seconds = BIN_SECONDS;
 	while (f->days * day / r->bin_seconds > BINS_MOST)
 		r->bin_seconds *= 2;
@@ -108,6 +111,28 @@ enum auc_code rows_finish(struct replay_rows *r, struct auc_err *err)
 	free(order);
 	free(list);
 	return AUC_OK;
+}
+
+enum auc_code rows_finish_early(struct replay_rows *r, struct auc_err *err)
+{
+	const struct import_log_facts *f = &r->facts;
+	enum auc_code rc;
+
+	r->facts = r->done;
+	r->nbins =
+		(unsigned)ceil(f->days * (double)f->day_slots * f->slot_seconds / r->bin_seconds);
+	rc = rows_finish(r, err);
+	r->facts.nusers = r->rows->users_served + r->rows->users_without;
+	return rc;
+}
+
+void rows_missing(const struct replay_rows *r, char *text, size_t size)
+{
+	*text = '\0';
+	if (r->facts.days < r->whole.days)
+		snprintf(text, size,
+			 "Stopped: this is about the first %u of the %u days of the log.",
+			 r->facts.days, r->whole.days);
 }
 
 const struct row *rows_find(const struct replay_rows *r, enum row_kind kind)

@@ -36,7 +36,9 @@ struct row {
 };
 
 struct replay_rows {
-	struct import_log_facts facts;
+	struct import_log_facts facts; /* of what the rows are about */
+	struct import_log_facts whole; /* of the log */
+	struct import_log_facts done;  /* of its days that are in all rows, without users */
 	char log[200];
 	char values[320]; /* where the values of jobs come from */
 	unsigned n;
@@ -61,6 +63,10 @@ void rows_ran(struct replay_rows *r, struct row *row, unsigned job, unsigned day
 double row_kept(const struct row *row);
 /* Works out what is left when all jobs are in. */
 enum auc_code rows_finish(struct replay_rows *r, struct auc_err *err);
+/* The same where only the days of R->done, at least one, are to count: no more are added. */
+enum auc_code rows_finish_early(struct replay_rows *r, struct auc_err *err);
+/* A sentence if days of the log are missing, else "". */
+void rows_missing(const struct replay_rows *r, char *text, size_t size);
 /* The first row of that kind; NULL: there is none. */
 const struct row *rows_find(const struct replay_rows *r, enum row_kind kind);
 

@@ -206,7 +206,7 @@ static void say_other_prices(FILE *out, const struct replay_rows *r, const struc
 static void say_limits(FILE *out, const struct replay_rows *r, const struct row *queue)
 {
 	const struct row *exact = rows_find(r, ROW_EXACT);
-	const struct import_log_facts *f = &r->facts;
+	const struct import_log_facts *f = &r->whole;
 	double lost = f->lost_seconds, all = lost + f->gpu_seconds + f->undrawn_seconds;
 
 	if (lost > MANY * all)
