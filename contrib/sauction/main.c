@@ -300,6 +300,9 @@ static int find_dir(struct sauction *s)
 		slurm_free_ctl_conf(ctl);
 		return 0;
 	}
+	return fail("slurmctld does not answer: %s; where is the spool? Give --spool=DIR",
+		    slurm_strerror(errno));
+#else
+	return fail("where is the spool? This is built without Slurm; give --spool=DIR");
 #endif
-	return fail("where is the spool? Slurm's controller does not say; give --spool=DIR");
 }

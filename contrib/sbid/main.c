@@ -353,7 +353,7 @@ static bool add_held(struct rows *r, const char *user)
  */
 static bool take_held(const char *id, struct job *job, char **text)
 {
-	const char *scontrol[] = {"scontrol", "-o", "show", "job", id, NULL};
+	const char *scontrol[] = {"sh", "-c", "exec scontrol -o show job \"$0\" 2>&1", id, NULL};
 	char *record, *receipt, *name, *stop, *tasks, *row = NULL;
 	bool good = false;
 	FILE *in;
@@ -392,21 +392,26 @@ static bool take_held(const char *id, struct job *job, char **text)
 }
 
 /* The record of the number ID, malloc'd; NULL: IN, which is scontrol's, has none. Of an array it
- * prints its tasks, too; names may have lines' ends in them. */
+ * prints its tasks, too; names may have lines' ends in them. What it complains of is passed on, but
+ * that there is no such job. */
 static char *record_of(FILE *in, const char *id)
 {
 	char *line = NULL, *record = NULL, *more;
 	size_t size = 0, n = strlen(id);
+	bool any = false;
 
 	while (getline(&line, &size, in) > 0) {
 		if (!strncmp(line, "JobId=", 6)) {
 			if (record)
 				break;
+			any = true;
 			if (!strncmp(line + 6, id, n) && !isdigit((unsigned char)line[6 + n]))
 				record = strdup(line);
 		} else if (record && asprintf(&more, "%s%s", record, line) >= 0) {
 			free(record);
 			record = more;
+		} else if (!any && !strstr(line, "Invalid job id")) {
+			fputs(line, stderr);
 		}
 	}
 	free(line);

@@ -426,11 +426,13 @@ static const char *default_file(char *path, size_t size)
 		slurm_free_ctl_conf(conf);
 		return path;
 	}
+	fail("slurmctld does not answer: %s; where is the status? Give --file=FILE",
+	     slurm_strerror(errno));
 #else
 	(void)path;
 	(void)size;
+	fail("where is the status? This is built without Slurm; give --file=FILE");
 #endif
-	fail("where is the status? Slurm's controller does not say; give --file=FILE");
 	return NULL;
 }
 

@@ -32,6 +32,11 @@ says()
 	failed=1
 }
 
+# Without slurmctld, too. Nobody listens on port 1.
+printf '%s\n' ClusterName=dead SlurmctldHost=localhost SlurmctldPort=1 MessageTimeout=1 AuthType=auth/none NodeName=n1 > "$dir/slurm.conf"
+got=$(SLURM_CONF=$dir/slurm.conf timeout 50 "$sauction" state 2>&1)
+[[ $? -eq 1 && ${got##*$'\n'} == "sauction: slurmctld does not answer: "*"; where is the spool? Give --spool=DIR" ]] || says "no slurmctld: $got"
+
 # -- the spool --
 
 expect 'a spool of format 1' 0 '38 records: charged 553.887439, refunded 265.051101, the sum over 3 accounts is 0' --spool="$spools/spool-1a" spool check

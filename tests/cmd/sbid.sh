@@ -34,7 +34,7 @@ done
 END
 cat > "$dir/rows" <<END
 #!/bin/bash
-[[ " \$* " != *" -j 31 "* && " \$* " != *" -j 9 "* && " \$* " != *" -j 12 "* ]] || exit 0
+[[ " \$* " != *" -j 31 "* && " \$* " != *" -j 9"* && " \$* " != *" -j 12 "* ]] || exit 0
 # An array: two tasks are sold, one was refused, and one has not been decided.
 if [[ " \$* " == *" -j 20"* ]]; then
 	echo '20_1|sweep|RUNNING|$(sed 's/STATE/running/; s/PAID/1.000000/' <<< "$receipt")}'
@@ -104,6 +104,8 @@ case ${!#} in
 	31) echo 'JobId=31 JobName=b| c'
 		echo 'd UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
 	12) echo 'JobId=12 JobName=stood UserId=a(5) JobState=PENDING AdminComment={"auction":1,"sale":"w-1","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}  StdErr=/dev/null' ;;
+	9) echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1 ;;
+	90) echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1 ;;
 esac
 END
 chmod +x "$dir"/*
@@ -172,6 +174,8 @@ pays 2.000000
 expect 'cancel a task' 0 'scancel 20_1' cancel 20_1
 expect 'no task' 1 'sbid: cancel: expected the number of a job' cancel 20_x
 expect 'not a sale' 1 "sbid: job 9: Slurm's accounting shows you no receipt of it" show 9
+expect 'nor does slurmctld answer' 1 "slurm_load_jobs error: Unable to contact slurm controller (connect failure)
+sbid: job 90: Slurm's accounting shows you no receipt of it" show 90
 expect 'no job' 1 'sbid: show: expected the number of a job' show 'x; y'
 expect 'balance' 0 '3.250000 is left
 account|in|out|held

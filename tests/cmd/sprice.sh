@@ -483,6 +483,13 @@ for conf in /no/such/slurm.conf "$temp" ''; do
 		failed=1
 	fi
 done
+# Without slurmctld, too. Nobody listens on port 1.
+printf '%s\n' ClusterName=dead SlurmctldHost=localhost SlurmctldPort=1 MessageTimeout=1 AuthType=auth/none NodeName=n1 > "$temp"
+got=$(SLURM_CONF=$temp timeout 50 "$sprice" 2>&1)
+if [[ $? -ne 1 || ${got##*$'\n'} != "sprice: slurmctld does not answer: "*"; where is the status? Give --file=FILE" ]]; then
+	echo "FAIL: no slurmctld: $got"
+	failed=1
+fi
 # A status with any line missing or cut is shown or refused, and does no harm.
 for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
 	for view in -P -Ps -Pt --metrics; do
