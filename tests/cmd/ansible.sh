@@ -22,21 +22,26 @@ fail()
 # play BOOK: prints how many things it changed
 play()
 {
-	ansible-playbook -i "$dir/inventory" --skip-tags packages,restart -e ansible_become=false -e slurm_etc="$dir/etc" -e slurm_user="$(id -un)" \
+	ansible-playbook -i "$dir/inventory" --skip-tags packages,restart -e ansible_become=false \
+		-e "{\"slurm_etc\": \"$dir/{{ {'localhost': 'etc'}[inventory_hostname] | default(inventory_hostname) }}\"}" -e slurm_user="$(id -un)" \
 		-e auction_public="$dir/public" -e auction_gpu=a100 -e auction_partition=long "$books/$1" > "$dir/out" 2>&1 ||
 		{ fail "$1: $(tail -n 30 "$dir/out")"; return 1; }
-	sed -n 's/^localhost .* changed=\([0-9]*\) .*/\1/p' "$dir/out"
+	sed -n 's/^[a-z]* .* changed=\([0-9]*\) .*/\1/p' "$dir/out" | awk "{n += \$1} END {print n + 0}"
 }
 
-printf '%s\n' '[slurm_controllers]' 'localhost ansible_connection=local' '[slurm_submit]' localhost '[slurm_compute]' localhost > "$dir/inventory"
-mkdir "$dir/etc"
+printf '%s\n' '[slurm_controllers]' 'localhost ansible_connection=local' '[slurm_submit]' localhost '[slurm_compute]' localhost \
+	'node ansible_connection=local' 'configless ansible_connection=local' > "$dir/inventory"
+mkdir "$dir/etc" "$dir/node" "$dir/configless"
 printf '%s\n' ClusterName=site 'schedulertype=sched/backfill' 'PartitionName=long Nodes=n[1-2]' > "$dir/etc/slurm.conf"
 printf '%s\n' 'optional other.so' > "$dir/etc/plugstack.conf"
 cp -r "$dir/etc" "$dir/before"
+cp "$dir/etc/slurm.conf" "$dir/node/"
 [ "$(play slurm-auction.yml)" -gt 0 ] || fail "it changes nothing"
 grep -qx JobSubmitPlugins=auction "$dir/etc/slurm.conf" || fail "no JobSubmitPlugins: $(cat "$dir/etc/slurm.conf")"
 [ "$(grep -ci '^SchedulerType=' "$dir/etc/slurm.conf")" = 1 ] || fail "SchedulerType: $(cat "$dir/etc/slurm.conf")"
 grep -qx SchedulerType=sched/auction "$dir/etc/slurm.conf" || fail "SchedulerType: $(cat "$dir/etc/slurm.conf")"
+cmp "$dir/etc/slurm.conf" "$dir/node/slurm.conf" || fail "a node has another slurm.conf: $(cat "$dir/node/slurm.conf")"
+[ "$(ls "$dir/configless")" = '' ] || fail "a node without slurm.conf gets $(ls "$dir/configless")"
 [ "$(cat "$dir/etc/plugstack.conf")" = 'optional other.so
 optional spank_auction.so' ] || fail "plugstack.conf: $(cat "$dir/etc/plugstack.conf")"
 [ -d "$dir/public" ] || fail "no directory for PublicStatus"
@@ -48,6 +53,9 @@ grep -qx '# ours' "$dir/etc/auction.conf" || fail "a site's auction.conf is writ
 play leave.yml > "$dir/changed"
 sed -i 's/^SchedulerType=/schedulertype=/' "$dir/etc/slurm.conf"
 diff -r -x auction.conf "$dir/before" "$dir/etc" || fail "leaving leaves something"
+sed -i 's/^SchedulerType=/schedulertype=/' "$dir/node/slurm.conf"
+cmp "$dir/before/slurm.conf" "$dir/node/slurm.conf" || fail "leaving leaves something on a node"
+[ "$(ls "$dir/configless")" = '' ] || fail "leaving makes $(ls "$dir/configless")"
 
 # A plugin that a site has stays.
 sed 's/^ClusterName/JobSubmitPlugins=lua\n&/' "$dir/before/slurm.conf" > "$dir/etc/slurm.conf"
