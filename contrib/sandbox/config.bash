@@ -32,7 +32,7 @@ host_address()
 	esac
 }
 
-# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_threads, n_sockets, n_gpus (TYPE:N or empty), n_shards, n_features,
+# Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_threads, n_sockets, n_gpus (TYPE:N[+TYPE:N...] or empty), n_shards, n_features,
 # n_switch, n_start.
 node_parse()
 {
@@ -55,7 +55,7 @@ node_parse()
 		features=?*) n_features=${word#*=} ;;
 		switch=?*) n_switch=${word#*=} ;;
 		start=yes | start=no | start=cloud | start=power) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, threads=N, sockets=N, gpus=TYPE:N, shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, threads=N, sockets=N, gpus=TYPE:N[+TYPE:N], shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -160,6 +160,17 @@ write_file()
 	"$@" > "$file.new" && mv "$file.new" "$file" || die "cannot write $file"
 }
 
+# How many GPUs n_gpus is.
+gpu_count()
+{
+	local kind n=0
+
+	for kind in ${n_gpus//+/ }; do
+		n=$((n + ${kind##*:}))
+	done
+	echo "$n"
+}
+
 # GPUs are character devices of the driver's major number; nothing opens them. Where mknod is not allowed, links to /dev/null
 # serve: what counts is that the file is a device and its name ends in the GPU's number.
 make_devices()
@@ -168,8 +179,7 @@ make_devices()
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
-		[ -n "$n_gpus" ] || continue
-		for ((i = 0; i < ${n_gpus##*:}; i++)); do
+		for ((i = 0; i < $(gpu_count); i++)); do
 			[ -c "$B/dev/nvidia$i" ] || mknod "$B/dev/nvidia$i" c 195 "$i" 2> /dev/null || ln -sf /dev/null "$B/dev/nvidia$i"
 		done
 	done
@@ -288,14 +298,16 @@ auction_plugin_path()
 # gres/gpu and one for each kind of GPU.
 print_gpu_tres()
 {
-	local spec
+	local spec kind
 
 	{
 		echo gres/gpu
 		for spec in "${NODES[@]}"; do
 			node_parse "$spec"
-			# As Slurm's accounting has it, whatever slurm.conf does.
-			[ -z "$n_gpus" ] || tr '[:upper:]' '[:lower:]' <<< "gres/gpu:${n_gpus%%:*}"
+			for kind in ${n_gpus//+/ }; do
+				# As Slurm's accounting has it, whatever slurm.conf does.
+				tr '[:upper:]' '[:lower:]' <<< "gres/gpu:${kind%%:*}"
+			done
 			[ -z "$n_shards" ] || echo gres/shard
 		done
 	} | sort -u | paste -sd,
@@ -309,7 +321,7 @@ print_nodes()
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
 		gres= state=
-		[ -z "$n_gpus" ] || gres=" Gres=gpu:$n_gpus${n_shards:+,shard:$n_shards}"
+		[ -z "$n_gpus" ] || gres=" Gres=gpu:${n_gpus//+/,gpu:}${n_shards:+,shard:$n_shards}"
 		[ -z "$n_features" ] || gres+=" Feature=${n_features//+/,}"
 		cores=
 		[ -z "$n_threads$n_sockets" ] ||
@@ -364,13 +376,16 @@ partition_nodes()
 
 print_gres_conf()
 {
-	local spec last
+	local spec kind first
 
 	for spec in "${NODES[@]}"; do
 		node_parse "$spec"
 		[ -n "$n_gpus" ] || continue
-		last=$((${n_gpus##*:} - 1))
-		echo "NodeName=$n_list Name=gpu Type=${n_gpus%%:*} File=$B/dev/nvidia[0-$last]"
+		first=0
+		for kind in ${n_gpus//+/ }; do
+			echo "NodeName=$n_list Name=gpu Type=${kind%%:*} File=$B/dev/nvidia[$first-$((first + ${kind##*:} - 1))]"
+			first=$((first + ${kind##*:}))
+		done
 		[ -z "$n_shards" ] || echo "NodeName=$n_list Name=shard Count=$n_shards"
 	done
 }

@@ -299,8 +299,8 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 		AUC_XFREE(update->tres_per_job);
 		update->tres_per_job = slurm_xstrdup("");
 	}
-	/* Slurm gives them no type any more: they have that of their nodes. */
-	if (auc_gpus_typed(info->tres_per_task))
+	/* A script's have that of their nodes: on nodes of several types it would have named one. */
+	if (auc_gpus_typed(info->tres_per_task) || (!info->batch_flag && !slice->one_gpu_type))
 		set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
 	set_text(&update->req_nodes, slice->node);
 	set_text(&update->partition, slice->partition);

@@ -36,6 +36,8 @@ static enum auc_code create_reservation(const char *name, const char *nodes, con
 					time_t start, time_t end, uint64_t flags,
 					struct auc_err *err);
 static void take_one(job_desc_msg_t *desc, const struct auc_slice *slice, char *gres);
+static enum auc_code name_types(uint32_t job_id, const struct auc_slice *slice,
+				job_desc_msg_t *typed, struct auc_err *err);
 static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
 				 const job_desc_msg_t *desc, struct auc_err *err);
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
@@ -394,13 +396,20 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 {
 	char gres[sizeof(slice->gres)];
 	time_t now = time(NULL);
-	job_desc_msg_t desc;
-	enum auc_code code;
+	job_desc_msg_t desc, typed;
+	enum auc_code code = AUC_OK;
 
 	strcpy(gres, slice->gres);
 	slurm_init_job_desc_msg(&desc);
+	slurm_init_job_desc_msg(&typed);
 	if (!slice->nnodes)
 		take_one(&desc, slice, gres);
+	else if (!slice->one_gpu_type && gres[0])
+		code = name_types(job_id, slice, &typed, err);
+	if (code)
+		return code;
+	desc.tres_per_node = typed.tres_per_node ? typed.tres_per_node : desc.tres_per_node;
+	desc.tres_per_task = typed.tres_per_task;
 	desc.time_limit = slice->minutes;
 	desc.begin_time = slice->begin > now ? slice->begin : now;
 	desc.requeue = 0;
@@ -412,6 +421,29 @@ enum auc_code auc_rpc_place(uint32_t job_id, const struct auc_slice *slice, stru
 		desc.partition = NULL;
 		code = update(&desc, job_id, "placing job", err);
 	}
+	auc_gang_update_clear(&typed);
+	return code;
+}
+
+/* Makes TYPED say which GPUs the gang JOB_ID has on SLICE's nodes, which have several types: the
+ * record of srun's and salloc's has none where its owner named none. Free with
+ * auc_gang_update_clear(), unless this fails. */
+static enum auc_code name_types(uint32_t job_id, const struct auc_slice *slice,
+				job_desc_msg_t *typed, struct auc_err *err)
+{
+	enum auc_code code;
+	job_info_msg_t *jobs;
+
+	code = auc_rpc_load_job(job_id, &jobs, err);
+	if (code)
+		return code;
+	if (jobs->record_count && !jobs->job_array->batch_flag) {
+		auc_gang_update(jobs->job_array, slice, typed);
+		code = forget_gres(job_id, jobs->job_array, typed, err);
+	}
+	auc_rpc_free_jobs(jobs);
+	if (code)
+		auc_gang_update_clear(typed);
 	return code;
 }
 
@@ -446,12 +478,17 @@ static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
 	};
 
 	slurm_init_job_desc_msg(&none);
+	/* Without them it is not to start. */
+	none.begin_time = time(NULL) + 60;
 	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].had && *texts[i].had && texts[i].has &&
 		    strcmp(texts[i].had, texts[i].has)) {
 			*texts[i].field = empty;
 			any = true;
 		}
+	/* Of those of tasks 22.05 has made some of the job's. */
+	if (none.tres_per_task)
+		none.tres_per_job = empty;
 	return any ? update(&none, job_id, "releasing job", err) : AUC_OK;
 }
 

@@ -85,18 +85,22 @@ static void test_commands(void **state)
 		release();
 	}
 	/* It stays so on other nodes of one type; that of a script, and on nodes of several, has the
-	 * type that was bought. */
-	for (unsigned i = 0; i < 4; i++) {
-		bool typed = i % 2 || i / 2;
+	 * type that was bought. The tasks of a script that stood have what their nodes have. */
+	for (unsigned i = 0; i < 8; i++) {
+		bool several = i / 2 % 2, of_tasks = i / 4;
 		job_desc_msg_t update;
 
 		info.batch_flag = i % 2;
-		slice.one_gpu_type = !(i / 2);
-		info.tres_per_node = (char *)"gres:gpu:2";
-		assert_int_equal(auc_gang_takes(&slice, &info), !info.batch_flag);
+		slice.one_gpu_type = !several;
+		info.tres_per_node = (char *)(of_tasks ? NULL : "gres:gpu:2");
+		info.tres_per_task = (char *)(of_tasks ? "gres:gpu:1" : NULL);
+		assert_int_equal(auc_gang_takes(&slice, &info), of_tasks || !info.batch_flag);
 		slurm_init_job_desc_msg(&update);
 		auc_gang_update(&info, &slice, &update);
-		is_text(update.tres_per_node, typed ? "gres:gpu:a100:2" : NULL);
+		is_text(update.tres_per_node,
+			!of_tasks && (several || info.batch_flag) ? "gres:gpu:a100:2" : NULL);
+		is_text(update.tres_per_task,
+			of_tasks && several && !info.batch_flag ? "gres:gpu:a100:1" : NULL);
 		auc_gang_update_clear(&update);
 	}
 }

@@ -783,7 +783,8 @@ static void test_apply(void **state)
 	assert_false(auc_slice_matches(&slice, &info));
 	info.tres_per_task = (char *)"gres:gpu:t4:1";
 	assert_false(auc_slice_matches(&slice, &info));
-	/* One that has stood has no type, and is given none. */
+	/* One of a script that has stood has no type, and is given none. */
+	info.batch_flag = 1;
 	info.tres_per_task = (char *)"gres:gpu:1";
 	assert_true(auc_slice_matches(&slice, &info));
 	slurm_init_job_desc_msg(&update);
