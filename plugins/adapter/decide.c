@@ -46,6 +46,8 @@ enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint
 
 	if (!code)
 		code = auc_site_confine(desc, submit_uid, bid, barred, size, err);
+	if (code == AUC_EAGAIN && !held && !auc_site_may_ask_again(desc->user_id))
+		code = err->code = AUC_ESTATE;
 	if (!code && slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
 		auc_site_with_rules(make_caps, &caps);
 		code = caps.code;

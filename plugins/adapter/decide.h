@@ -11,8 +11,9 @@
  * Decides on BID, of the submission DESC by SUBMIT_UID: as auc_auction_bid(), which holds unless it
  * is a quote, or where HELD (else NULL) names it among those that stand auc_auction_bid_again(), or
  * auc_auction_bid_task() if that is an array (TASK).
- * BARRED[SIZE]: partitions that the job may not enter, and why. Besides their codes AUC_ESTATE: it
- * cannot be told yet what it may enter; AUC_EFULL: it is more jobs than its user may have (nothing
+ * BARRED[SIZE]: partitions that the job may not enter, and why. Besides their codes AUC_EAGAIN: it
+ * cannot be told yet what it may enter; AUC_ESTATE: nor could it for as long as its user may ask
+ * again (patience.h); AUC_EFULL: it is more jobs than its user may have (nothing
  * is held then).
  */
 enum auc_code auc_decide(struct auc_auction *a, const job_desc_msg_t *desc, uint32_t submit_uid,

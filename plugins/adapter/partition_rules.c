@@ -169,7 +169,7 @@ enum auc_code auc_rules_confine(const struct auc_rules *rules, const struct auc_
 				  : AUC_BARRED;
 		if (verdict == AUC_UNDECIDED) {
 			free(kept);
-			return auc_err_set(err, AUC_ESTATE, "%s; try again in a moment", why);
+			return auc_err_set(err, AUC_EAGAIN, "%s; try again in a moment", why);
 		}
 		if (verdict == AUC_ALLOWED && n < AUC_BID_PARTITIONS_MAX)
 			strcpy(kept[n++], r->name);

@@ -89,7 +89,7 @@ enum auc_verdict auc_rule_allows(const struct auc_rule *r, const struct auc_aske
 /*
  * Confines BID to those of its partitions (of RULES', if it names none) that WHO may use. REASONS
  * (SIZE bytes) gets why not the others, "; " between them, "" if there are no others.
- * AUC_EFULL: none is left, and ERR says why; AUC_ESTATE: it cannot be told yet, and ERR says so.
+ * AUC_EFULL: none is left, and ERR says why; AUC_EAGAIN: it cannot be told yet, and ERR says so.
  */
 enum auc_code auc_rules_confine(const struct auc_rules *rules, const struct auc_asker *who,
 				struct auc_bid *bid, char *reasons, size_t size,

@@ -1,6 +1,7 @@
 /* partitions.c - see partitions.h. */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -46,6 +47,16 @@ static struct auc_partition *add(struct auc_partitions *p, const char *name);
 static bool may_have_gpus(const struct reader *r, const char *nodes);
 static bool names_gpus(const char *gres);
 static bool is_yes(const char *word);
+
+int64_t auc_partitions_changed(void)
+{
+	/* slurmctld's own, which stays where it is. */
+	static const volatile time_t *at;
+
+	if (!at)
+		at = dlsym(RTLD_DEFAULT, "last_part_update");
+	return at ? (int64_t)*at : -1;
+}
 
 enum auc_code auc_partitions_read(const char *path, struct auc_partitions *p, struct auc_err *err)
 {

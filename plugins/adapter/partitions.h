@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "input/bid.h"
@@ -34,6 +35,8 @@ struct auc_partitions {
  * auc_partitions_clear().
  */
 enum auc_code auc_partitions_read(const char *path, struct auc_partitions *p, struct auc_err *err);
+/* When slurmctld last changed one: Unix time, -1 if it does not say. No RPC. */
+int64_t auc_partitions_changed(void);
 /* Those that slurmctld says it has. AUC_ENOMEM: *P is empty. */
 enum auc_code auc_partitions_see(const node_info_msg_t *nodes,
 				 const partition_info_msg_t *partitions, struct auc_partitions *p,

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "adapter/patience.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
@@ -41,6 +42,7 @@ static struct {
 	unsigned users;
 	bool attached;
 	char gate[sizeof(((struct auc_err *)0)->text)]; /* "" is open */
+	bool passing;                                   /* it opens in some seconds */
 	struct auc_partitions partitions;               /* of Slurm, as far as known */
 	/* slurmctld's own name of its default partition; NULL: it has no such variable. */
 	char *const *own_default;
@@ -70,10 +72,12 @@ static struct {
 	unsigned nwanted, most_threads;
 	struct granted granted[GRANTED_MAX]; /* a ring */
 	unsigned next_granted;
+	struct auc_patience patience; /* locks itself */
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
 	  .count_lock = PTHREAD_MUTEX_INITIALIZER,
-	  .rules_lock = PTHREAD_RWLOCK_INITIALIZER};
+	  .rules_lock = PTHREAD_RWLOCK_INITIALIZER,
+	  .patience = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 static bool is_hidden(const char *partition);
 static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
@@ -115,7 +119,8 @@ enum auc_code auc_site_get(uint32_t built, struct auc_err *err)
 	auc_site_read_slurm_conf();
 	read_partitions();
 	site.own_default = (char *const *)dlsym(RTLD_DEFAULT, "default_part_name");
-	auc_site_gate("no scheduler of the auction runs: SchedulerType=sched/auction is needed");
+	auc_site_gate("no scheduler of the auction runs: SchedulerType=sched/auction is needed",
+		      false);
 	pthread_rwlock_wrlock(&site.conf);
 	if (!load_conf(site.conf_path, &conf, &site.why) || load_kept(&conf)) {
 		names_of_conf(conf);
@@ -188,15 +193,16 @@ enum auc_code auc_site_open(struct auc_err *err)
 
 	pthread_mutex_lock(&site.lock);
 	if (site.gate[0])
-		code = auc_err_set(err, AUC_ESTATE, "%s", site.gate);
+		code = auc_err_set(err, site.passing ? AUC_EAGAIN : AUC_ESTATE, "%s", site.gate);
 	pthread_mutex_unlock(&site.lock);
 	return code;
 }
 
-void auc_site_gate(const char *reason)
+void auc_site_gate(const char *reason, bool passing)
 {
 	pthread_mutex_lock(&site.lock);
 	snprintf(site.gate, sizeof(site.gate), "%s", reason ? reason : "");
+	site.passing = passing;
 	pthread_mutex_unlock(&site.lock);
 }
 
@@ -285,7 +291,7 @@ enum auc_diverts auc_site_diverts(const char *partition, size_t len, char *sold)
 	bool sure;
 
 	pthread_rwlock_rdlock(&site.rules_lock);
-	sure = site.rules && site.rules_changed == auc_site_partitions_changed();
+	sure = site.rules && site.rules_changed == auc_partitions_changed();
 	pthread_rwlock_unlock(&site.rules_lock);
 	for (unsigned i = 0; i < NAMES_MAX; i++) {
 		pthread_mutex_lock(&site.lock);
@@ -555,16 +561,6 @@ enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsig
 	return code;
 }
 
-int64_t auc_site_partitions_changed(void)
-{
-	/* slurmctld's own, which stays where it is. */
-	static const volatile time_t *at;
-
-	if (!at)
-		at = dlsym(RTLD_DEFAULT, "last_part_update");
-	return at ? (int64_t)*at : -1;
-}
-
 enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,
 			       char *reasons, size_t size, struct auc_err *err)
 {
@@ -581,8 +577,8 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 	pthread_rwlock_rdlock(&site.rules_lock);
 	who.accounts = site.accounts;
 	/* slurmctld's lock keeps partitions as they are meanwhile. */
-	if (!site.rules || site.rules_changed != auc_site_partitions_changed())
-		code = auc_err_set(err, AUC_ESTATE,
+	if (!site.rules || site.rules_changed != auc_partitions_changed())
+		code = auc_err_set(err, AUC_EAGAIN,
 				   "Slurm's partitions have just changed, and are being looked at; "
 				   "try again in a moment");
 	else
@@ -590,7 +586,7 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
 	auc_accounts_of_bid(site.accounts, who.uid, desc->account, bid);
 	known = auc_groups_find(&site.groups, who.uid);
 	pthread_rwlock_unlock(&site.rules_lock);
-	if (code == AUC_ESTATE && !known)
+	if (code == AUC_EAGAIN && !known)
 		want_user(who.uid);
 	return code;
 }
@@ -694,6 +690,11 @@ static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partitio
 }
 
 /* Somebody is to look up UID's groups. */
+bool auc_site_may_ask_again(uint32_t uid)
+{
+	return auc_patience_lasts(&site.patience, uid, auc_site_elapsed());
+}
+
 static void want_user(uint32_t uid)
 {
 	unsigned i;

@@ -39,10 +39,13 @@ bool auc_site_put(void);
 struct auc_auction *auc_site_enter(struct auc_err *err);
 void auc_site_leave(void);
 
-/* AUC_OK if the gate is open, else AUC_ESTATE and why bids are not taken now. */
+/* AUC_OK if the gate is open, else why bids are not taken now: AUC_EAGAIN for some seconds,
+ * AUC_ESTATE. */
 enum auc_code auc_site_open(struct auc_err *err);
-/* Closes the gate with a REASON, or opens it (NULL). */
-void auc_site_gate(const char *reason);
+/* Closes the gate with a REASON (PASSING: it should open in some seconds), or opens it (NULL). */
+void auc_site_gate(const char *reason, bool passing);
+/* As auc_patience_lasts(), for UID now. */
+bool auc_site_may_ask_again(uint32_t uid);
 
 /*
  * True if a job needs a bid for PARTITION (one name of LEN bytes): it is one of the auction's, also
@@ -115,7 +118,7 @@ bool auc_site_expects_member(const char *sale);
 
 /*
  * Slurm's rules of the partitions (partition_rules.h), users' groups (groups.h) and accounts, as
- * the agent last read them. CHANGED is what auc_site_partitions_changed() said before they were
+ * the agent last read them. CHANGED is what auc_partitions_changed() said before they were
  * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over. BEGAN: when it
  * was begun to read them (auc_site_elapsed()).
  */
@@ -127,11 +130,9 @@ enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, u
 				     struct auc_err *err);
 enum auc_code auc_site_set_user_groups(uint32_t uid, const uint32_t *gids, unsigned ngids,
 				       struct auc_err *err);
-/* When slurmctld last changed a partition: Unix time, -1 if it does not say. No RPC. */
-int64_t auc_site_partitions_changed(void);
 /*
  * Confines BID, of the submission DESC by SUBMIT_UID, to the partitions that the rules let it use;
- * REASONS as in auc_rules_confine(); and says in it which accounts pay. AUC_ESTATE: it cannot be
+ * REASONS as in auc_rules_confine(); and says in it which accounts pay. AUC_EAGAIN: it cannot be
  * told yet; AUC_EFULL: to none.
  */
 enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, struct auc_bid *bid,

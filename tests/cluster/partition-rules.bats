@@ -156,6 +156,26 @@ open_to()
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
+# change_meets COMMAND...: whenever it comes it succeeds, and once in time.
+change_meets()
+{
+	local try
+
+	for try in {1..30}; do
+		scontrol update partitionname=cloud MaxTime=$((1000 + try)) &
+		run -0 as alice "$@"
+		wait "$!"
+		[[ $output != *'try again in a moment'* ]] || return 0
+	done
+	return 1
+}
+
+@test "in the second after a change a bid waits: sbatch, salloc and srun ask again by themselves" {
+	change_meets sbatch $(small_bid 100 1) -o /dev/null --wrap true
+	change_meets salloc --bid=100 -N1 -c1 --mem=10 -t1 true
+	change_meets srun --bid=100 -N1 -c1 --mem=10 -t1 true
+}
+
 @test "MaxNodes and MaxMemPerCPU bound a plan" {
 	scontrol update partitionname=edge MaxNodes=1
 	answer alice $(wide_bid 1000) -p edge

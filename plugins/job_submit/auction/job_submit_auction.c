@@ -352,7 +352,11 @@ static int submit_bid(job_desc_msg_t *desc, uint32_t submit_uid, const char *tex
 			  desc->partition ? desc->partition : "(the default)",
 			  auc_bid_needed(auc_auction_conf(a)));
 	else if (auc_site_open(&err))
-		rc = fail(err_msg, RC_REFUSED, "no bids are taken now: %s", err.text);
+		rc = fail(err_msg,
+			  err.code == AUC_EAGAIN && auc_site_may_ask_again(desc->user_id)
+				  ? RC_AGAIN
+				  : RC_REFUSED,
+			  "no bids are taken now: %s", err.text);
 	else
 		rc = decide(a, desc, submit_uid, text, err_msg);
 	auc_site_leave();
@@ -407,8 +411,10 @@ static int decide(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_u
 		code = auc_decide(a, desc, submit_uid, bid, NULL, false, &offer, barred,
 				  sizeof(barred), &err);
 	if (code) {
-		rc = fail(err_msg, desc->array_inx ? ESLURM_INVALID_ARRAY : code_of(code), "%s",
-			  err.text);
+		rc = fail(err_msg,
+			  desc->array_inx && code != AUC_EAGAIN ? ESLURM_INVALID_ARRAY
+								: code_of(code),
+			  "%s", err.text);
 	} else if (!offer.accepted && bid->stands > 0) {
 		rc = hold(a, desc, bid, &offer, barred, err_msg);
 	} else if (bid->quote || !offer.accepted) {

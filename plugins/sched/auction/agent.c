@@ -105,7 +105,7 @@ enum auc_code auc_agent_start(uint32_t built, struct auc_err *err)
 	auc_mail_read_slurm_conf();
 	auc_rpc_answered_at(slurm_conf.slurmctld_port, slurm_conf.slurmctld_port_count);
 	agent.stop = agent.reconfigure = agent.ended = false;
-	auc_site_gate("it is starting; try again in some seconds");
+	auc_site_gate("it is starting; try again in some seconds", true);
 	auc_site_attach(true);
 	rc = pthread_create(&agent.thread, NULL, agent_main, NULL);
 	if (rc) {
@@ -124,7 +124,7 @@ void auc_agent_stop(void)
 
 	if (agent.is_late || !agent.running)
 		return;
-	auc_site_gate("it is being stopped");
+	auc_site_gate("it is being stopped", false);
 	pthread_mutex_lock(&agent.lock);
 	agent.stop = true;
 	pthread_cond_signal(&agent.wake);
@@ -416,7 +416,7 @@ static bool open_spool(struct auc_agent *a, double now)
 	if (!code)
 		code = auc_auction_open_spool(a->auction, a->dir, now, &report, &err);
 	if (code && code != AUC_EFULL)
-		auc_site_gate(err.text);
+		auc_site_gate(err.text, false);
 	/* A sale that no longer fits stays sold; its job shows whether it can run. */
 	if (code)
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
@@ -449,7 +449,7 @@ static void open_up(struct auc_agent *a, double now)
 	a->next_try = now + a->wait;
 	a->auction = auc_site_enter(&err);
 	if (!a->auction) {
-		auc_site_gate(err.text);
+		auc_site_gate(err.text, false);
 		goto closed;
 	}
 	auc_site_leave();
@@ -458,14 +458,14 @@ static void open_up(struct auc_agent *a, double now)
 	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	if (!auc_agent_refresh_nodes(a, now, true)) {
-		auc_site_gate(a->unknown.text);
+		auc_site_gate(a->unknown.text, false);
 		goto closed;
 	}
 	if (!a->spool_open && !open_spool(a, now))
 		goto closed;
 	if (auc_receipts_start(a->dir, &err) || auc_job_change_start(a, &err) ||
 	    auc_auction_sales(a->auction, &views, &n, &err)) {
-		auc_site_gate(err.text);
+		auc_site_gate(err.text, false);
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 		goto closed;
 	}
@@ -548,7 +548,7 @@ static double cycle(struct auc_agent *a, double now)
 		auc_look_free(a);
 		if (kind == AUC_LOOK_ALL && !a->opened) {
 			a->opened = true;
-			auc_site_gate(NULL);
+			auc_site_gate(NULL, false);
 		}
 	}
 	auc_settling_lift(a);

@@ -834,7 +834,7 @@ static void test_confine(void **state)
 	p.allow_groups = (char *)"lab";
 	rules = make(p);
 	bid = (struct auc_bid){0};
-	confine(rules, &bid, AUC_ESTATE, "");
+	confine(rules, &bid, AUC_EAGAIN, "");
 	auc_rules_free(rules);
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "adapter/partitions.h"
+#include "adapter/patience.h"
 #include "adapter/site.h"
 #include "adapter/slurm_compat.h"
 
@@ -334,7 +335,7 @@ static void test_alternates(void **state)
 	assert_int_equal(auc_conf_load(good_path, &conf, &err), AUC_OK);
 	assert_int_equal(auc_rules_make(conf, &none, &rules, &err), AUC_OK);
 	auc_conf_free(conf);
-	auc_site_set_rules(rules, auc_site_partitions_changed());
+	auc_site_set_rules(rules, auc_partitions_changed());
 	assert_int_equal(way("main"), AUC_STAYS);
 	see_alternates(false, true);
 	assert_int_equal(way("main"), AUC_STAYS);
@@ -379,6 +380,28 @@ static void test_default(void **state)
 }
 #endif
 
+static void test_patience(void **state)
+{
+	struct auc_patience p = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+	(void)state;
+	/* As sbatch asks: after 1, 2, 3, 4, ... seconds. */
+	assert_true(auc_patience_lasts(&p, 7, 100) && auc_patience_lasts(&p, 7, 101) &&
+		    auc_patience_lasts(&p, 7, 103) && auc_patience_lasts(&p, 7, 106) &&
+		    auc_patience_lasts(&p, 7, 110));
+	assert_false(auc_patience_lasts(&p, 7, 115));
+	assert_true(auc_patience_lasts(&p, 8, 115));
+	assert_true(auc_patience_lasts(&p, 0, 115));
+	assert_false(auc_patience_lasts(&p, 7, 116));
+	/* Another cause, some time later. */
+	assert_true(auc_patience_lasts(&p, 7, 125));
+	/* Of more users than there is room for the first is forgotten: 8 here. */
+	for (uint32_t uid = 1000; uid < 1000 + AUC_PATIENCE_USERS - 2; uid++)
+		assert_true(auc_patience_lasts(&p, uid, 126));
+	assert_true(auc_patience_lasts(&p, 8, 127));
+	assert_true(auc_patience_lasts(&p, 7, 128));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +416,7 @@ int main(void)
 		cmocka_unit_test(test_kept_elsewhere),
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_default),
+		cmocka_unit_test(test_patience),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -314,7 +314,7 @@ static bool decide(struct auc_agent *a, struct auc_array *r, struct auc_bid *bid
 
 	code = auc_stand_decide(a, r->jobs->job_array, &r->held, bid, &offer, barred,
 				sizeof(barred), &err);
-	if (code == AUC_ESTATE || code == AUC_ENOMEM)
+	if (code == AUC_EAGAIN || code == AUC_ESTATE || code == AUC_ENOMEM)
 		return false;
 	if (code) {
 		snprintf(text, sizeof(text), "auction: %s", err.text);

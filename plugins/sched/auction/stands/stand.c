@@ -259,6 +259,7 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	enum auc_code code;
 	char barred[512];
 	struct auc_err err;
+	bool unknown;
 
 	if (v->tasks)
 		return auc_array_turn(a, v, bid, now);
@@ -281,12 +282,13 @@ static bool take_turn(struct auc_agent *a, const struct auc_held_view *v, struct
 	code = auc_stand_decide(a, jobs->job_array, v, bid, &offer, barred, sizeof(barred), &err);
 	if (!code && offer.accepted)
 		sell(a, jobs->job_array, v, &offer, now);
+	unknown = code == AUC_EAGAIN || code == AUC_ESTATE;
 	/* No refusal: what its user may is being looked at, or is less than it takes just now. */
 	if (code)
-		auc_auction_held_again(a->auction, v->id, now, code == AUC_ESTATE);
+		auc_auction_held_again(a->auction, v->id, now, unknown);
 	auc_offer_clear(&offer);
 	auc_rpc_free_jobs(jobs);
-	return code != AUC_ESTATE;
+	return !unknown;
 }
 
 enum auc_code auc_stand_decide(struct auc_agent *a, const slurm_job_info_t *info,
