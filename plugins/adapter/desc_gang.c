@@ -299,7 +299,7 @@ void auc_gang_update(const slurm_job_info_t *info, const struct auc_slice *slice
 		AUC_XFREE(update->tres_per_job);
 		update->tres_per_job = slurm_xstrdup("");
 	}
-	/* A script's have that of their nodes: on nodes of several types it would have named one. */
+	/* A script that names none has nodes of one type, which is that of its tasks. */
 	if (auc_gpus_typed(info->tres_per_task) || (!info->batch_flag && !slice->one_gpu_type))
 		set_changed(&update->tres_per_task, info->tres_per_task, desc.tres_per_task);
 	set_text(&update->req_nodes, slice->node);

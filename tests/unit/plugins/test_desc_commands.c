@@ -84,8 +84,8 @@ static void test_commands(void **state)
 		is_text(desc.tres_per_task, by_node ? cases[i].made_task : cases[i].task);
 		release();
 	}
-	/* It stays so on other nodes of one type; that of a script, and on nodes of several, has the
-	 * type that was bought. The tasks of a script that stood have what their nodes have. */
+	/* It stays so on other nodes of one type; that of a script, and on nodes of several, has
+	 * the type that was bought. The tasks of a script that stood have what their nodes have. */
 	for (unsigned i = 0; i < 8; i++) {
 		bool several = i / 2 % 2, of_tasks = i / 4;
 		job_desc_msg_t update;

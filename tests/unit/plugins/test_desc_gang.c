@@ -760,7 +760,10 @@ static void test_apply(void **state)
 	assert_int_equal(desc.cpus_per_task, 2);
 	assert_int_equal(desc.pn_min_cpus, 4);
 	assert_int_equal(desc.pn_min_memory, 100);
-	assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
+	if (AUC_STEPS_SPELL_AS_TASKS)
+		assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
+	else
+		assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
 	assert_string_equal(desc.req_nodes, "n1,n2,n3");
 	assert_null(desc.exc_nodes);
 	assert_int_equal(desc.deadline, 0);
