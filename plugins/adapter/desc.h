@@ -58,6 +58,7 @@ struct auc_slice {
 			     slot's end allows */
 	uint32_t spare;   /* seconds by which that is longer than the plan, which ends first */
 	char gres[512];   /* tres_per_node, "" for none */
+	uint32_t cents;   /* of spending.h, of a lead that is being sold; else 0 */
 };
 /* AUC_EINVAL where Slurm cannot express it (a job too large for its fields). START, END: Unix time
  * of the plan. */

@@ -28,6 +28,7 @@ setup_file()
 		PSType=ps.s TRES=cpu=1,mem=200
 	END_CONF
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
+		--set Licenses=auction_cents:2000000000 --set AccountingStorageTRES=gres/gpu,gres/gpu:v100,license/auction_cents \
 		--nodes 'node[1-2]:partition=edge,cpus=16,mem=16000,gpus=v100:8'
 	as root sacctmgr -i add account physics Description=x Organization=sandbox
 	as root sacctmgr -i add account lab,theory parent=physics Description=x Organization=sandbox
@@ -178,6 +179,30 @@ client()
 	audit
 	[ "$(left lab)" -ge 0 ]
 	[ "$(left physics)" -ge 0 ]
+}
+
+# cents JOB: of the licence that shows what jobs pay, as the accounting has it.
+cents()
+{
+	sacct -nPX -j "$1" -o AllocTRES | grep -oE 'license/auction_cents=[0-9]+' | cut -d= -f2
+}
+
+@test "what jobs pay is a licence that sreport adds up, and that nobody else gets" {
+	local id job
+
+	wait_until 60 nothing_held
+	sauction grant account:physics 20
+	sauction grant account:lab 20
+	job=$(as alice sbatch --parsable -A lab $(small_bid 100 2) -o /dev/null --wrap true)
+	wait_until 120 settled "$job"
+	# Two slots of 5 s at half a credit, which are 360 credits an hour.
+	[ "$(micro "$(database_receipt "$job" .payment)")" = 1000000 ]
+	wait_until 60 eval '[ "$(cents $job)" = 36000 ]'
+	for id in 'auction_cents:1' 'auction_cents' 'x,auction_cents:2000000000'; do
+		run as alice sbatch -A lab -L "$id" --wrap true
+		[ "$status" != 0 ]
+		[[ $output == *"--licenses=$id: auction_cents shows what was paid, and jobs that are sold alone have it; leave it out"* ]]
+	done
 }
 
 @test "sacct, sbid, sauction report and the independent reader agree to the last micro-credit" {

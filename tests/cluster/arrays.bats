@@ -9,6 +9,7 @@ setup_file()
 {
 	conf_write
 	auction_start --auction-conf "$BATS_FILE_TMPDIR/auction.conf" --set MaxArraySize=2001 --set OverTimeLimit=5 \
+		--set Licenses=auction_cents:2000000000 \
 		--nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 	export SBID=$(program sbid)
 }
@@ -224,6 +225,12 @@ sum_of()
 	as "$1" "$SBID" -nPo "job,$3" list | awk -F'|' '$1 ~ /^'"$2"'_/ {sum += $2 * 1e6} END {printf "%.0f\n", sum}'
 }
 
+# True if LICENSES show PAYMENT, in credits for a minute, an hour of each being a hundredth of a credit. shows LICENSES PAYMENT
+shows()
+{
+	[[ $1 == auction_cents:* ]] && awk -v n="${1#*:}" -v paid="$2" 'BEGIN {d = n / 100 - paid * 60; exit !(d <= 0.01 && d >= -0.01)}'
+}
+
 @test "each task pays for itself, all who count agree, and what is given up is paid back" {
 	local sauction=$(program sauction)
 
@@ -238,6 +245,12 @@ sum_of()
 	paid=$(sum_of carol "$array" paid)
 	[ "$paid" -gt 0 ]
 	[ "$("$lib_dir/../cmd/audit" "$SANDBOX_DIR/state/auction" | sed -n 's/^charged \([0-9]*\) .*/\1/p')" -ge "$paid" ]
+	# As sreport will have it; a job that is none of an array, too.
+	for task in 1 5; do
+		shows "$(task_field "$array" $task Licenses)" "$(as carol "$SBID" -nPo job,paid list | sed -n "s/^${array}_$task|//p")"
+	done
+	one=$(submit carol --bid=deadline:1000000,10m --nodes=1 --gpus-per-node=1 --cpus-per-task=1 --mem=100 --time=1 -o /dev/null --wrap true)
+	shows "$(job_field "$one" Licenses)" "$(receipt_get "$one" .payment)"
 	as carol scancel "${array}_6"
 	wait_until 60 task_receipt_is "$array" 6 .why cancelled
 	back=$(task_receipt "$array" 6 '.refund | tonumber * 1000000 | round')

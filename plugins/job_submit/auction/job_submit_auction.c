@@ -28,6 +28,7 @@
 #include "ledger/receipt.h"
 #include "policy/registry.h"
 #include "adapter/site.h"
+#include "adapter/spending.h"
 #include "adapter/slurm_compat.h"
 
 /* What sbatch says after our own lines ("Batch job submission failed: ..."). */
@@ -84,6 +85,7 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid
 		const struct auc_offer *offer, const char *barred, char **err_msg);
 static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct auc_offer *offer,
 		      char **err_msg);
+static void show_spending(job_desc_msg_t *desc, uint32_t cents);
 static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 		     struct auc_bid *bid, char **err_msg);
 static enum auc_code check_array(const job_desc_msg_t *desc, const struct auc_bid *bid,
@@ -99,6 +101,7 @@ static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bi
 		      char **err_msg);
 static int code_of(enum auc_code code);
 static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
+static bool asks_for_spending(const job_desc_msg_t *desc, char *why, size_t size);
 static bool bars_reservation(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size);
 static void say(char **err_msg, const char *lines);
 static void say_with(char **err_msg, const char *lines, const char *barred);
@@ -150,7 +153,7 @@ int fini(void)
 int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 {
 	const char *bid;
-	char names[512];
+	char names[512], why[256];
 	enum where where;
 
 	if (desc->fed_siblings_viable && !is_federated())
@@ -162,6 +165,8 @@ int job_submit(job_desc_msg_t *desc, uint32_t submit_uid, char **err_msg)
 		return fail(err_msg, ESLURM_RESERVATION_ACCESS,
 			    "--reservation=%.128s: it is for what was sold only; leave it out",
 			    desc->reservation);
+	if (asks_for_spending(desc, why, sizeof(why)))
+		return fail(err_msg, ESLURM_INVALID_LICENSES, "%s", why);
 	bid = auc_desc_bid(desc);
 	if (desc->reservation && auc_block_among(desc->reservation))
 		return submit_inside(desc, bid, err_msg);
@@ -530,6 +535,7 @@ static int hold(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bid *bid
 		return RC_REFUSED;
 	}
 	auc_desc_hold(desc, list_partitions(a, bid), auc_auction_conf(a), until, receipt);
+	show_spending(desc, 1);
 	free(receipt);
 	if (!bid->gang.nshapes)
 		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
@@ -658,6 +664,7 @@ static int hold_array(struct auc_auction *a, job_desc_msg_t *desc, struct auc_bi
 		return fail(err_msg, code_of(code), "%s", err.text);
 	auc_desc_hold(desc, list_partitions(a, bid), auc_auction_conf(a), auc_site_now() + LISTED,
 		      receipt);
+	show_spending(desc, 1);
 	free(receipt);
 	if (asprintf(&text,
 		     "%s\nauction: that is one task now; %s decided in its turn, at the prices of "
@@ -727,11 +734,26 @@ static int take_offer(struct auc_auction *a, job_desc_msg_t *desc, const struct 
 	} else {
 		auc_desc_apply(desc, &slice, offer->receipt);
 	}
+	if (!offer->parts[0].block)
+		show_spending(desc, auc_spending_of(offer->payment, offer->parts, offer->nparts));
 	auc_desc_environment(desc, offer->sale, offer->start, offer->end);
 	if (!slice.nnodes)
 		auc_desc_trap(desc, auc_conf_change_signal(auc_auction_conf(a)));
 	say(err_msg, offer->message);
 	return SLURM_SUCCESS;
+}
+
+/* Where the site has spending.h's licence DESC holds CENTS of it while it runs; one that is held is
+ * given as many as it then pays. A bid with licences of its own was refused. */
+static void show_spending(job_desc_msg_t *desc, uint32_t cents)
+{
+	char text[AUC_CENTS_SIZE];
+
+	if (!cents || !auc_spending_shows(slurm_conf.licenses))
+		return;
+	auc_spending_print(cents, text);
+	AUC_XFREE(desc->licenses);
+	desc->licenses = slurm_xstrdup(text);
 }
 
 /* Slurm's code if UID, an ordinary user, may not make the change DESC asks for, with the reason in
@@ -748,6 +770,8 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 		snprintf(why, size, "AdminComment: a receipt is written by the auction only");
 		return ESLURM_ACCESS_DENIED;
 	}
+	if (asks_for_spending(desc, why, size))
+		return ESLURM_INVALID_LICENSES;
 	if (bars_reservation(desc, uid, why, size))
 		return ESLURM_RESERVATION_ACCESS;
 	if (!job_id && auc_site_attached()) {
@@ -803,6 +827,17 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 }
 
 /* True if UID may not put the job into the reservation that DESC names, or out of its own. */
+static bool asks_for_spending(const job_desc_msg_t *desc, char *why, size_t size)
+{
+	if (!auc_spending_named(desc->licenses))
+		return false;
+	snprintf(why, size,
+		 "--licenses=%.128s: " AUC_CENTS " shows what was paid, and jobs that are sold "
+		 "alone have it; leave it out",
+		 desc->licenses);
+	return true;
+}
+
 static bool bars_reservation(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size)
 {
 	if (!desc->reservation)

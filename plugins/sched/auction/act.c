@@ -15,6 +15,7 @@
 #include "sched/auction/fence.h"
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
+#include "adapter/spending.h"
 
 #define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */
 #define AGAIN       2.0 /* seconds until jobs that are held are looked at again */
@@ -25,6 +26,8 @@ static void carry_out_block(struct auc_agent *a, struct auc_task *t,
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
 			     struct auc_err *err);
 static bool is_held(const struct auc_task *t);
+static void fill_slice(const struct auc_agent *a, const struct auc_task *t,
+		       const struct auc_part *p, struct auc_slice *slice);
 static enum auc_job_change change_for(const struct auc_task *t, enum auc_exec_ask ask);
 static bool waits(const struct auc_agent *a, enum auc_exec_ask ask, uint32_t job);
 static bool may_run(const struct auc_agent *a);
@@ -146,7 +149,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 	case AUC_ASK_PLACE:
 	case AUC_ASK_LIMIT:
 		code = auc_slice_of(p, p->start, p->end, &slice, &err);
-		slice.one_gpu_type = p->nnodes && auc_auction_one_gpu_type(a->auction, p);
+		fill_slice(a, t, p, &slice);
 		if (!code)
 			code = auc_job_change_put(a, change_for(t, action->ask), job, t->sale,
 						  &slice, NULL, &err);
@@ -181,6 +184,19 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 static bool is_held(const struct auc_task *t)
 {
 	return t->lead && auc_job_is_held(t->lead);
+}
+
+/* What auc_slice_of() leaves out of SLICE, for the lead. */
+static void fill_slice(const struct auc_agent *a, const struct auc_task *t,
+		       const struct auc_part *p, struct auc_slice *slice)
+{
+	struct auc_sale_view view;
+
+	slice->one_gpu_type = p->nnodes && auc_auction_one_gpu_type(a->auction, p);
+	if (!is_held(t) || auc_auction_sale(a->auction, t->sale, &view, NULL))
+		return;
+	slice->cents = auc_spending_of(view.payment, view.parts, view.nparts);
+	auc_sale_view_clear(&view);
 }
 
 /* What ASK is, which changes the lead's or a member's place or limit. */

@@ -16,6 +16,7 @@
 #include "adapter/desc_gang.h"
 #include "ledger/receipt.h"
 #include "adapter/site.h"
+#include "adapter/spending.h"
 
 /* Holds its node until the agent or its time limit ends it; the lead's launcher runs steps in it.
  */
@@ -38,6 +39,8 @@ static enum auc_code create_reservation(const char *name, const char *nodes, con
 static void take_one(job_desc_msg_t *desc, const struct auc_slice *slice, char *gres);
 static enum auc_code name_types(uint32_t job_id, const struct auc_slice *slice,
 				job_desc_msg_t *typed, struct auc_err *err);
+static void show_spending(job_desc_msg_t *desc, const slurm_job_info_t *info, uint32_t cents,
+			  char text[AUC_CENTS_SIZE]);
 static enum auc_code forget_gres(uint32_t job_id, const slurm_job_info_t *info,
 				 const job_desc_msg_t *desc, struct auc_err *err);
 static enum auc_code failed(struct auc_err *err, const char *what, uint32_t job_id);
@@ -447,6 +450,17 @@ static enum auc_code name_types(uint32_t job_id, const struct auc_slice *slice,
 	return code;
 }
 
+/* Of a job that was held, INFO, which has spending.h's licence from its submission where the site
+ * has it; TEXT is for what it has now, of 0 nothing. */
+static void show_spending(job_desc_msg_t *desc, const slurm_job_info_t *info, uint32_t cents,
+			  char text[AUC_CENTS_SIZE])
+{
+	if (!auc_spending_named(info->licenses))
+		return;
+	auc_spending_print(cents, text);
+	desc->licenses = text;
+}
+
 /* A job on one node, GRES being SLICE's. */
 static void take_one(job_desc_msg_t *desc, const struct auc_slice *slice, char *gres)
 {
@@ -496,13 +510,14 @@ enum auc_code auc_rpc_split(const slurm_job_info_t *array, uint32_t task,
 			    const struct auc_slice *slice, const char *receipt, struct auc_err *err)
 {
 	uint32_t job_id = AUC_INFO_JOB_ID(array);
+	char name[32], licenses[AUC_CENTS_SIZE];
 	time_t now = time(NULL);
 	job_desc_msg_t desc;
 	enum auc_code code;
-	char name[32];
 
 	slurm_init_job_desc_msg(&desc);
 	auc_gang_update(array, slice, &desc);
+	show_spending(&desc, array, slice->cents, licenses);
 	desc.begin_time = slice->begin > now ? slice->begin : now;
 	desc.requeue = 0;
 	desc.admin_comment = (char *)receipt;
@@ -515,7 +530,7 @@ enum auc_code auc_rpc_split(const slurm_job_info_t *array, uint32_t task,
 
 enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, struct auc_err *err)
 {
-	char gres[sizeof(slice->gres)];
+	char gres[sizeof(slice->gres)], licenses[AUC_CENTS_SIZE];
 	time_t now = time(NULL);
 	job_desc_msg_t desc;
 	job_info_msg_t *jobs;
@@ -534,6 +549,7 @@ enum auc_code auc_rpc_release(uint32_t job_id, const struct auc_slice *slice, st
 		auc_gang_update(jobs->job_array, slice, &desc);
 	else
 		take_one(&desc, slice, gres);
+	show_spending(&desc, jobs->job_array, slice->cents, licenses);
 	code = slice->nnodes ? forget_gres(job_id, jobs->job_array, &desc, err) : AUC_OK;
 	auc_rpc_free_jobs(jobs);
 	if (code) {

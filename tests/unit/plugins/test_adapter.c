@@ -13,6 +13,7 @@
 
 #include "adapter/desc.h"
 #include "adapter/secrets.h"
+#include "adapter/spending.h"
 
 /* -- submissions -- */
 
@@ -588,6 +589,43 @@ static void test_void(void **state)
 	assert_null(auc_receipt_void("{", "void"));
 }
 
+/* An hour of the licence is a hundredth of a credit. */
+static void test_spending(void **state)
+{
+	/* Two servers of the lead's at a time, a pause, and a member. */
+	const struct auc_part parts[] = {
+		{.lead = true, .start = 1000, .end = 2800},
+		{.start = 1000, .end = 9000},
+		{.lead = true, .start = 1900, .end = 2800},
+		{.lead = true, .start = 3000, .end = 4800},
+	};
+	char text[AUC_CENTS_SIZE];
+
+	(void)state;
+	assert_int_equal(auc_spending_of(12345678, parts, 4), 1235);
+	assert_int_equal(auc_spending_of(12345678, parts, 1), 2469);
+	assert_int_equal(auc_spending_of(12345678, parts + 1, 1), 0);
+	assert_int_equal(auc_spending_of(0, parts, 4), 0);
+	assert_int_equal(auc_spending_of(INT64_MAX, parts, 4), AUC_CENTS_MOST);
+	auc_spending_print(1235, text);
+	assert_string_equal(text, "auction_cents:1235");
+	auc_spending_print(0, text);
+	assert_string_equal(text, "");
+
+	assert_true(auc_spending_shows("auction_cents:2000000000"));
+	assert_true(auc_spending_shows("matlab:5,auction_cents=1000000000,ansys"));
+	assert_false(auc_spending_shows("my_auction_cents:2000000000,auction_cents:5"));
+	assert_false(auc_spending_shows("my_auction_cents:2000000000"));
+	assert_false(auc_spending_shows("auction_cents"));
+	assert_false(auc_spending_shows("auction_cents_more:2000000000"));
+	assert_false(auc_spending_shows(""));
+	assert_false(auc_spending_shows(NULL));
+	assert_true(auc_spending_named("matlab,auction_cents:1"));
+	assert_true(auc_spending_named("auction_cents@site|matlab"));
+	assert_false(auc_spending_named("matlab:2"));
+	assert_false(auc_spending_named(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -604,6 +642,7 @@ int main(void)
 		cmocka_unit_test(test_changed_record),
 		cmocka_unit_test(test_trap),
 		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_spending),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "adapter/decide.h"
 #include "adapter/site.h"
+#include "adapter/spending.h"
 #include "ledger/why.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
@@ -345,9 +346,11 @@ static void split(struct auc_agent *a, struct auc_array *r, const struct auc_off
 	enum auc_code code;
 
 	code = auc_slice_of(offer->parts, offer->parts->start, offer->parts->end, &slice, &err);
-	if (!code)
+	if (!code) {
+		slice.cents = auc_spending_of(offer->payment, offer->parts, offer->nparts);
 		code = auc_job_change_split(a, r->jobs->job_array, task, offer->sale, &slice,
 					    offer->receipt, &err);
+	}
 	if (code) {
 		r->failed++;
 		auc_auction_drop(a->auction, offer->sale, NULL);
