@@ -1,8 +1,8 @@
 /* partitions.c - see partitions.h. */
 #include "config.h"
 
-#include <dlfcn.h>
 #include <ctype.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

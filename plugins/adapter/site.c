@@ -689,12 +689,12 @@ static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partitio
 	return AUC_OK;
 }
 
-/* Somebody is to look up UID's groups. */
 bool auc_site_may_ask_again(uint32_t uid)
 {
 	return auc_patience_lasts(&site.patience, uid, auc_site_elapsed());
 }
 
+/* Somebody is to look up UID's groups. */
 static void want_user(uint32_t uid)
 {
 	unsigned i;

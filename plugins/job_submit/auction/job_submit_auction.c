@@ -826,7 +826,7 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 	return SLURM_SUCCESS;
 }
 
-/* True if UID may not put the job into the reservation that DESC names, or out of its own. */
+/* True if DESC asks for the licence that shows what was paid, with the reason in WHY. */
 static bool asks_for_spending(const job_desc_msg_t *desc, char *why, size_t size)
 {
 	if (!auc_spending_named(desc->licenses))
@@ -838,6 +838,7 @@ static bool asks_for_spending(const job_desc_msg_t *desc, char *why, size_t size
 	return true;
 }
 
+/* True if UID may not put the job into the reservation that DESC names, or out of its own. */
 static bool bars_reservation(const job_desc_msg_t *desc, uint32_t uid, char *why, size_t size)
 {
 	if (!desc->reservation)
