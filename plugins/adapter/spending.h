@@ -19,7 +19,8 @@
 
 /* True if LICENSES of slurm.conf (NULL: none) has enough of it. */
 bool auc_spending_shows(const char *licenses);
-/* True if a job's LICENSES (NULL: none) may be it: nobody but the auction asks for it. */
+/* True if it may be among a job's LICENSES, or the TRES of its tasks (NULL: none): nobody but the
+ * auction asks for it. */
 bool auc_spending_named(const char *licenses);
 /* How many a job holds that pays PAYMENT for PARTS, in those that are its lead's, at most
  * AUC_CENTS_MOST. */

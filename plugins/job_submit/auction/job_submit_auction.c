@@ -829,12 +829,16 @@ static int check_modify(const job_desc_msg_t *desc, uint32_t uid, char *why, siz
 /* True if DESC asks for the licence that shows what was paid, with the reason in WHY. */
 static bool asks_for_spending(const job_desc_msg_t *desc, char *why, size_t size)
 {
-	if (!auc_spending_named(desc->licenses))
+	bool plain = auc_spending_named(desc->licenses);
+
+	/* From 23.02 on tasks may ask for licences, too. */
+	if (!plain && !auc_spending_named(desc->tres_per_task))
 		return false;
 	snprintf(why, size,
-		 "--licenses=%.128s: " AUC_CENTS " shows what was paid, and jobs that are sold "
-		 "alone have it; leave it out",
-		 desc->licenses);
+		 "--%s=%.128s: " AUC_CENTS " shows what was paid, and jobs that are sold alone "
+		 "have it; leave it out",
+		 plain ? "licenses" : "tres-per-task",
+		 plain ? desc->licenses : desc->tres_per_task);
 	return true;
 }
 
