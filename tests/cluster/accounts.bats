@@ -190,9 +190,9 @@ cents()
 @test "what jobs pay is a licence that sreport adds up, and that nobody else gets" {
 	local id job
 
-	wait_until 60 nothing_held
 	sauction grant account:physics 20
 	sauction grant account:lab 20
+	wait_until 60 nothing_held
 	job=$(as alice sbatch --parsable -A lab $(small_bid 100 2) -o /dev/null --wrap true)
 	wait_until 120 settled "$job"
 	# Two slots of 5 s at half a credit, which are 360 credits an hour.
