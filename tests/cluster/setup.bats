@@ -10,6 +10,7 @@ setup_file()
 		[ ! -e "$stock/auth_munge.so" ] || break
 	done
 	export stock
+	export plugins
 	plugins=$(readlink -f "$(dirname "$(find "${AUCTION_PREFIX:-${AUCTION_BUILD-}/plugins}" -name job_submit_auction.so | head -n 1)")")
 	export setup=$lib_dir/../../contrib/setup/auction-setup
 	cluster_start $(plugin_options) --plugins off --set "PluginDir=$plugins:$stock" \
@@ -42,6 +43,32 @@ setup_auction()
 	[[ $output == *"nothing was changed (--dry-run)" ]]
 	diff -r "$SANDBOX_DIR/before" "$SANDBOX_DIR/etc"
 	[ ! -e "$SANDBOX_DIR/public" ]
+}
+
+@test "with another scheduler it writes nothing" {
+	sed -i 's|^SchedulerType=.*|SchedulerType=sched/builtin|' "$SANDBOX_DIR/etc/slurm.conf"
+	run -1 setup_auction --partition gpu
+	sed -i 's|^SchedulerType=.*|SchedulerType=sched/backfill|' "$SANDBOX_DIR/etc/slurm.conf"
+	[[ $output == *"SchedulerType=sched/builtin: the auction runs Slurm's backfill"* ]]
+	diff -r "$SANDBOX_DIR/before" "$SANDBOX_DIR/etc"
+	[ ! -e "$SANDBOX_DIR/public" ]
+}
+
+@test "it finds the plugins of its own installation, and without any it writes nothing" {
+	local own=$BATS_TEST_TMPDIR/prefix
+
+	mkdir -p "$own/bin" "$own/lib" "$own/fake"
+	cp "$setup" "$own/bin/auction-setup"
+	printf '#!/bin/sh\n%q "$@" | sed "s|^PluginDir .*|PluginDir = %s|"\n' "$(type -P scontrol)" "$stock" > "$own/fake/scontrol"
+	chmod 755 "$own/fake/scontrol"
+	if [ ! -e /usr/lib/slurm-auction/job_submit_auction.so ]; then
+		run -1 sandbox exec -- env PATH="$own/fake:$PATH" "$own/bin/auction-setup" --public "$SANDBOX_DIR/public" --partition gpu
+		[[ $output == *"no directory of PluginDir=$stock has job_submit_auction.so"* ]]
+		diff -r "$SANDBOX_DIR/before" "$SANDBOX_DIR/etc"
+	fi
+	ln -s "$plugins" "$own/lib/slurm-auction"
+	run -0 sandbox exec -- env PATH="$own/fake:$PATH" "$own/bin/auction-setup" --public "$SANDBOX_DIR/public" -n --partition gpu
+	[[ $output == *"> PluginDir=$plugins:$stock"* ]]
 }
 
 @test "where slurmctld does not run the auction its commands say so, and submit nothing" {
