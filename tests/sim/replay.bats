@@ -95,18 +95,23 @@ days()
 	jq -e '(.advice == "auction" or .advice == "auction-if-paid") and (.rows[0].welfare > 1.05 * .rows[3].welfare)' <<< "$output"
 }
 
+# well_formed FILE: every element that is opened is closed, in order.
+well_formed()
+{
+	sed 's/<!DOCTYPE html>//' "$1" | grep -o '<[^>]*>' | awk '
+		/\/>$/ { next }
+		/^<\// { name = substr($0, 3, length($0) - 3); if (stack[n] != name) { print "</" name "> closes " stack[n]; exit 1 } n--; next }
+		{ name = substr($1, 2); sub(/[ >].*/, "", name); stack[++n] = name }
+		END { if (n) exit 1 }'
+}
+
 @test "the page is well-formed, needs nothing from elsewhere, and has the numbers of the JSON" {
 	days 3
 	mv log 'a<b>&"c'
 	"$sim" replay -n nodes 'a<b>&"c' -o page.html --json slot_seconds=1800 > r.json 2> /dev/null
 	run -0 grep -c '<svg ' page.html
 	[ "$output" = 4 ]
-	# every element that is opened is closed, in order
-	sed 's/<!DOCTYPE html>//' page.html | grep -o '<[^>]*>' | awk '
-		/\/>$/ { next }
-		/^<\// { name = substr($0, 3, length($0) - 3); if (stack[n] != name) { print "</" name "> closes " stack[n]; exit 1 } n--; next }
-		{ name = substr($1, 2); sub(/[ >].*/, "", name); stack[++n] = name }
-		END { if (n) exit 1 }'
+	well_formed page.html
 	! grep -qE 'a<b>|NaN|nan|inf[^o]' page.html || false
 	grep -q '<title>Replay of a&lt;b&gt;&amp;&quot;c</title>' page.html
 	! sed 's|http://www.w3.org/2000/svg||g' page.html | grep -qE 'https?:|src=|href=|url\(|@import|<script' || false
@@ -194,6 +199,7 @@ days()
 		jq -e '.days as $n | [.rows[] | (.welfare_by_day | length == $n) and (.welfare - (.welfare_by_day | add) | fabs) < 1e-6] | all' out.json
 		grep -q "<p>Stopped: this is about the first $n of the 60 days of the log.</p>" page.html
 		grep -q '</html>' page.html
+		well_formed page.html
 	done
 	# as if the log had no more days, but for the queues, which see what comes
 	days "$n"
