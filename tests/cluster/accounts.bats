@@ -205,6 +205,19 @@ cents()
 	done
 }
 
+@test "the licence of what was paid is not to be had for tasks either" {
+	local asked
+
+	# Slurm has it from 23.02 on.
+	run as alice sbatch --test-only --tres-per-task=cpu=1 --wrap true
+	[[ $output != *"unrecognized option '--tres-per-task"* ]] || skip "this sbatch has no --tres-per-task"
+	for asked in license/auction_cents:1 license/auction_cents=1 cpu=1,license/auction_cents=5; do
+		run as alice sbatch -A lab -n 1 --tres-per-task="$asked" --wrap true
+		[ "$status" != 0 ]
+		[[ $output == *"--tres-per-task="*"auction_cents"*": auction_cents shows what was paid, and jobs that are sold alone have it; leave it out"* ]]
+	done
+}
+
 @test "sacct, sbid, sauction report and the independent reader agree to the last micro-credit" {
 	wait_until 120 status_is '"\(.totals.live) \(.agent.final_receipts_waiting)"' '0 0'
 	for account in lab theory; do
