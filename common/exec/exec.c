@@ -32,6 +32,9 @@ static const char *broken(const struct auc_exec *x, const struct auc_exec_rules 
 static const char *why_not(const struct auc_exec *x, unsigned part);
 static const char *why_over(const struct auc_exec *x, const struct auc_exec_rules *rules,
 			    unsigned on, double now);
+static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_rules *rules,
+				      unsigned on, double now);
+static bool all_missed(const struct auc_exec *x, unsigned on, const char *why);
 static bool is_of_node(const char *why, bool lead);
 static bool is_held_up(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 		       double now);
@@ -509,7 +512,6 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 				     double now)
 {
 	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
-	const struct auc_exec_job *lead = &x->jobs[0];
 	unsigned on = auc_exec_lead_part(x, rules, now);
 	double begun = missed(x, rules, now);
 	int kept = kept_part(x, rules, now);
@@ -539,13 +541,8 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		b.when = begun - rules->late;
 		return b;
 	}
-	if (now >= x->end - rules->end_margin) {
-		if (lead->seen == AUC_SEEN_RUNNING && (x->extend || x->goes_on) && now < x->end)
-			b.book = x->extend ? AUC_BOOK_EXTEND : AUC_BOOK_GO_ON;
-		else
-			x->why = why_over(x, rules, on, now);
-		return b;
-	}
+	if (now >= x->end - rules->end_margin)
+		return at_end(x, rules, on, now);
 	/* Before those whose slots these are count as late. */
 	if (strayed(x, rules, now) > (x->stuck ? rules->grace / 2 : rules->grace))
 		x->why = AUC_WHY_NOT_MOVED;
@@ -569,6 +566,23 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		}
 		x->why = why;
 	}
+	return b;
+}
+
+/* The plan is over, or nearly; ON is the lead's part. */
+static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_rules *rules,
+				      unsigned on, double now)
+{
+	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
+	const char *why = why_over(x, rules, on, now);
+
+	if (x->jobs[0].seen == AUC_SEEN_RUNNING && (x->extend || x->goes_on) && now < x->end)
+		b.book = x->extend ? AUC_BOOK_EXTEND : AUC_BOOK_GO_ON;
+	else if (all_missed(x, on, why))
+		b = (struct auc_exec_booking){
+			.book = AUC_BOOK_PUT_OFF, .why = why, .when = now, .held = true};
+	else
+		x->why = why;
 	return b;
 }
 
@@ -720,6 +734,15 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 		if (!x->parts[i].lead && x->jobs[i].seen != AUC_SEEN_RUNNING)
 			return why_not(x, i);
 	return x->stood ? AUC_WHY_TIMEOUT : AUC_WHY_NOT_STARTED;
+}
+
+/* True if the lead, which is on part ON, has only waited, for WHY, which is not its owner's doing:
+ * its plan was too short for it to count as late, and comes later. */
+static bool all_missed(const struct auc_exec *x, unsigned on, const char *why)
+{
+	return x->booked == AUC_SALE_SOLD && x->committed &&
+	       x->jobs[0].seen == AUC_SEEN_PENDING && !x->down[on] && !x->closed[on] &&
+	       !waits_for_others(x) && is_of_node(why, true);
 }
 
 /* Another node may be of use. A member that is held makes way for another; the LEAD stays held. */

@@ -222,7 +222,7 @@ static void test_single_steps(void **state)
 		{runs, 129.5, AUC_SEEN_RUNNING, NULL, AUC_SEEN_RUNNING, NULL,
 		 "-, ending: kill 0 kill 1 kill 3"},
 		{sold, 129.5, AUC_SEEN_PENDING, NULL, AUC_SEEN_RUNNING, NULL,
-		 "-, ending: kill 0 kill 1 kill 3"},
+		 "put off not_started, waiting:"},
 		{runs, 140, AUC_SEEN_ENDED, "completed", AUC_SEEN_RUNNING, NULL,
 		 "settle completed, ending:"},
 		/* settled */

@@ -2,7 +2,8 @@
  * test_exec_ended.c - ends that Slurm's records do not say plainly: a job that may not have been
  * launched, where who cancelled it is known soon, and nothing is decided until then; one that ended
  * by itself and that Slurm requeued; one that does not leave for its move; one that is late and
- * goes on elsewhere; one that waits for a node that is not heard of, or for other jobs.
+ * goes on elsewhere; one that waits for a node that is not heard of, or for other jobs; one whose
+ * slots are over before it counts as late.
  */
 #include "config.h"
 
@@ -419,6 +420,52 @@ static void test_waits_for_node(void **state)
 	}
 }
 
+/* A plan that is over before Slurm counts as late, and that has not begun by nobody's fault, comes
+ * later; where it cannot, it ends. */
+static void test_short(void **state)
+{
+	static const struct {
+		enum auc_sale_state booked;
+		const char *why;
+		bool down;
+		enum auc_exec_book book;
+	} cases[] = {
+		{AUC_SALE_SOLD, NULL, false, AUC_BOOK_PUT_OFF},
+		{AUC_SALE_SOLD, "node_busy", false, AUC_BOOK_PUT_OFF},
+		{AUC_SALE_SOLD, "own_job", false, AUC_BOOK_NOTHING},
+		{AUC_SALE_SOLD, "held", false, AUC_BOOK_NOTHING},
+		{AUC_SALE_SOLD, "limit", false, AUC_BOOK_NOTHING},
+		{AUC_SALE_SOLD, NULL, true, AUC_BOOK_NOTHING},
+		{AUC_SALE_RUNNING, NULL, false, AUC_BOOK_NOTHING},
+	};
+	struct auc_exec_rules slow = rules;
+
+	(void)state;
+	slow.grace = 60;
+	slow.patience = 60;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_exec_booking b;
+		struct auc_exec x;
+
+		*set_up(&x, cases[i].booked, 0) = (struct auc_exec_job){
+			.id = 1, .seen = AUC_SEEN_PENDING, .why = cases[i].why, .begin = 100};
+		x.down[0] = cases[i].down ? 100 : 0;
+		for (double now = 100; now < 129; now++)
+			assert_int_equal(auc_exec_step(&x, &slow, now).book, AUC_BOOK_NOTHING);
+		b = auc_exec_step(&x, &slow, 129);
+		assert_int_equal(b.book, cases[i].book);
+		if (b.book == AUC_BOOK_PUT_OFF) {
+			assert_true(b.part == 0 && b.held && b.when == 129);
+			assert_null(x.why);
+			auc_exec_refused(&x, &b, &slow, 129);
+		}
+		assert_non_null(x.why);
+		if (cases[i].booked == AUC_SALE_SOLD && !cases[i].down)
+			assert_string_equal(x.why, cases[i].why ? cases[i].why : "not_started");
+		auc_exec_clear(&x);
+	}
+}
+
 /* A lead that waits for other jobs: UNTIL, which nobody can help; 0: its owner's doing. */
 static struct auc_exec_job *set_up_waiting(struct auc_exec *x, double until)
 {
@@ -501,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_goes_on),        cmocka_unit_test(test_notice),
 		cmocka_unit_test(test_waits_for_node), cmocka_unit_test(test_after),
 		cmocka_unit_test(test_after_own),      cmocka_unit_test(test_told_to_end),
+		cmocka_unit_test(test_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
