@@ -366,7 +366,7 @@ expect 'no spool' 1 "sprice: spool no/such/dir: cannot open: No such file or dir
 
 # A plan over many nodes is shown whole.
 temp=$(mktemp) || exit 1
-trap 'rm -f "$temp"' EXIT
+trap 'rm -f "$temp" "$temp.cut"' EXIT
 nodes=$(printf ',"node-with-a-long-name-%03d":1' {1..100})
 sed "0,/\"workers\": *{/s//&${nodes:1},/" "$here/status.json" > "$temp"
 if [[ $("$sprice" -sP -h -o nodes -f "$temp" | head -n 1) != edge1,*node-with-a-long-name-001,*node-with-a-long-name-100* ]]; then
@@ -400,14 +400,16 @@ if ! "$sprice" --json -f "$here/status.json" | grep -q '"format":"auction-status
 	echo 'FAIL: --json'
 	failed=1
 fi
-for ((i = 1; i <= $(wc -l < "$here/status-learned.json"); i++)); do
+# Learned prices with any line cut or without its numbers are shown or refused, and do no harm. fuzz_status has many more.
+lines=$(wc -l < "$here/status-learned.json")
+for ((i = 1; i <= lines; i += 3)); do
+	sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status-learned.json" > "$temp.cut"
+	sed "${i}s/[0-9][0-9.]*/[]/g" "$here/status-learned.json" > "$temp"
 	for view in -Pc -Pl --metrics; do
-		sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status-learned.json" > "$temp"
-		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
-		(($? > 1)) && { echo "FAIL: line $i of learned prices cut"; failed=1; }
-		sed "${i}s/[0-9][0-9.]*/[]/g" "$here/status-learned.json" > "$temp"
-		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
-		(($? > 1)) && { echo "FAIL: line $i of learned prices without numbers"; failed=1; }
+		for file in "$temp.cut" "$temp"; do
+			"$sprice" "$view" -f "$file" > /dev/null 2>&1
+			(($? > 1)) && { echo "FAIL: line $i of learned prices, $view -f $file"; failed=1; }
+		done
 	done
 done
 sed 's/"moved":false/"moved":true,"other_since":299999400/' "$here/status-learned.json" > "$temp"
@@ -491,14 +493,15 @@ if [[ $? -ne 1 || ${got##*$'\n'} != "sprice: slurmctld does not answer: "*"; whe
 	failed=1
 fi
 # A status with any line missing or cut is shown or refused, and does no harm.
-for ((i = 1; i <= $(wc -l < "$here/status.json"); i += 13)); do
+lines=$(wc -l < "$here/status.json")
+for ((i = 1; i <= lines; i += 13)); do
+	sed "${i}d" "$here/status.json" > "$temp"
+	sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status.json" > "$temp.cut"
 	for view in -P -Ps -Pt --metrics; do
-		sed "${i}d" "$here/status.json" > "$temp"
-		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
-		(($? > 1)) && { echo "FAIL: line $i missing"; failed=1; }
-		sed "${i}s/[0-9\"].*/\"x\":[{}]/" "$here/status.json" > "$temp"
-		"$sprice" "$view" -f "$temp" > /dev/null 2>&1
-		(($? > 1)) && { echo "FAIL: line $i altered"; failed=1; }
+		for file in "$temp" "$temp.cut"; do
+			"$sprice" "$view" -f "$file" > /dev/null 2>&1
+			(($? > 1)) && { echo "FAIL: line $i missing or altered, $view -f $file"; failed=1; }
+		done
 	done
 done
 exit $failed
