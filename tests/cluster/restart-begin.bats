@@ -91,6 +91,35 @@ answers()
 	[ "$began" -gt "$((begin + slot - 1))" ]
 }
 
+named_members_are()
+{
+	[ "$(timeout 20 squeue -ho %j | grep -c "^auction-$1-")" = "$2" ]
+}
+
+@test "a member whose receipt was written over as slurmctld is killed is still the member" {
+	local job member text
+
+	wait_until 60 status_is .totals.live 0
+	job=$(submit alice --bid=deadline:1000,60 --epochs=1 --chunks=8 --minibatches=$((4 * slot)) --gradient-mb=0 --worker-time=v100=1s \
+		--ps-time=ps.s=0s -p edge --upload=edge=300s -o /dev/null --wrap true)
+	wait_until 90 member_count_is "$job" 1
+	member=$(members "$job") text=$(receipt "$member")
+	save_job "$job"
+	touch "$HOLD_DIR/changes"
+	scontrol update jobid="$member" admincomment="of the site"
+	save_job "$member"
+	[[ $(receipt "$member") == "of the site"* ]]
+	sandbox stop slurmctld --kill
+	rm -f "$HOLD_DIR/changes"
+	sandbox start slurmctld
+	wait_until 60 auction_open
+	wait_until 30 eval '[ "$(receipt '"$member"')" = '"'$text'"' ]'
+	named_members_are "$job" 1
+	as alice scancel "$job"
+	wait_until 60 settled "$job"
+	wait_until 30 named_members_are "$job" 0
+}
+
 # completed_tasks ARRAY: how many of its tasks the accounting has as completed and settled.
 completed_tasks()
 {

@@ -51,8 +51,10 @@ static void mend_member(struct auc_agent *a, const struct auc_task *t,
 			const slurm_job_info_t *info);
 static bool has_tasks(const slurm_job_info_t *info);
 static bool has_lien(const struct auc_agent *a, uint32_t uid);
+static void see_nameless(struct auc_agent *a, const slurm_job_info_t *info, double now);
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 		       const struct auc_receipt *r, double now);
+static bool take_member(struct auc_task *t, const slurm_job_info_t *info, double now);
 static void see_lead(struct auc_agent *a, const slurm_job_info_t *info, const struct auc_receipt *r,
 		     double now);
 static void see_settled(struct auc_agent *a, const slurm_job_info_t *info,
@@ -458,6 +460,8 @@ static void see(struct auc_agent *a, const slurm_job_info_t *info, double now)
 	if (!info->admin_comment || !auc_receipt_is(info->admin_comment)) {
 		if (ref)
 			see_without(a, ref, info, now);
+		else
+			see_nameless(a, info, now);
 		return;
 	}
 	if (auc_receipt_says(info->admin_comment, "waiting") ||
@@ -556,40 +560,65 @@ static bool has_lien(const struct auc_agent *a, uint32_t uid)
 	return false;
 }
 
+/*
+ * INFO has no receipt, and no part has it. A slurmctld that starts sees so what was a member, if its
+ * receipt was written over just before; the member's name says whose (auc_rpc_submit_member()).
+ */
+static void see_nameless(struct auc_agent *a, const slurm_job_info_t *info, double now)
+{
+	const struct auc_task_ref *lead;
+	unsigned id;
+	int end = 0;
+
+	if (!info->name || auc_job_finished(info) ||
+	    sscanf(info->name, "auction-%u-%n", &id, &end) != 1 || !end)
+		return;
+	lead = auc_tasks_find_job(&a->tasks, id);
+	if (lead && !lead->part && take_member(lead->task, info, now))
+		mend_member(a, lead->task, info);
+}
+
 /* A member that no part has yet: submitted before a restart, or for a plan that has changed. */
 static void see_member(struct auc_agent *a, const slurm_job_info_t *info,
 		       const struct auc_receipt *r, double now)
 {
 	struct auc_task *t = auc_tasks_find(&a->tasks, r->sale);
-	struct auc_slice slice;
 
-	if (auc_job_finished(info))
+	if (auc_job_finished(info) ||
+	    (t && t->exec.jobs[0].id == r->lead && take_member(t, info, now)))
 		return;
-	if (t && t->exec.booked != AUC_SALE_SETTLED && t->exec.jobs[0].id == r->lead &&
-	    t->uid == info->user_id) {
-		for (unsigned i = 1; i < t->exec.nparts; i++) {
-			const struct auc_part *p = &t->parts[i];
-			bool waits = auc_job_pending(info);
-			double begin = (double)(waits ? info->eligible_time : info->start_time);
-
-			/* The same share may come back after a pause; one that was put off may
-			 * begin within the slot before. */
-			if (p->lead || t->exec.jobs[i].id || p->end <= now ||
-			    begin < p->start - (waits ? 1 : t->exec.slot) || begin >= p->end ||
-			    auc_slice_of(p, p->start, p->end, &slice, NULL) ||
-			    !auc_slice_fits(&slice, info))
-				continue;
-			t->exec.jobs[i].id = AUC_INFO_JOB_ID(info);
-			auc_task_see(t, i, info, now);
-			return;
-		}
-	}
 	auc_agent_say(a,
 		      "job %u is a member of sale %s, which does not need it; "
 		      "cancelled",
 		      AUC_INFO_JOB_ID(info), r->sale);
 	auc_act_kill_stray(a, info, NULL);
 	auc_look_want_all(a, now + STRAYS);
+}
+
+/* Gives T's first part that INFO fits and that has no job INFO; false: there is none. */
+static bool take_member(struct auc_task *t, const slurm_job_info_t *info, double now)
+{
+	bool waits = auc_job_pending(info);
+	double begin = (double)(waits ? info->eligible_time : info->start_time);
+	struct auc_slice slice;
+
+	if (t->exec.booked == AUC_SALE_SETTLED || t->uid != info->user_id)
+		return false;
+	for (unsigned i = 1; i < t->exec.nparts; i++) {
+		const struct auc_part *p = &t->parts[i];
+
+		/* The same share may come back after a pause; one that was put off may begin within
+		 * the slot before. */
+		if (p->lead || t->exec.jobs[i].id || p->end <= now ||
+		    begin < p->start - (waits ? 1 : t->exec.slot) || begin >= p->end ||
+		    auc_slice_of(p, p->start, p->end, &slice, NULL) ||
+		    !auc_slice_fits(&slice, info))
+			continue;
+		t->exec.jobs[i].id = AUC_INFO_JOB_ID(info);
+		auc_task_see(t, i, info, now);
+		return true;
+	}
+	return false;
 }
 
 /* A job with the receipt of a sale that is not tied to it yet. */
