@@ -420,8 +420,8 @@ static void test_waits_for_node(void **state)
 	}
 }
 
-/* A plan that is over before Slurm counts as late, and that has not begun by nobody's fault, comes
- * later; where it cannot, it ends. */
+/* A job whose plan is over before it counts as late, and that has not begun by nobody's fault,
+ * comes later; where it cannot, it ends. */
 static void test_short(void **state)
 {
 	static const struct {
