@@ -35,7 +35,7 @@ ends()
 	local start rc i
 
 	: > "$temp/log"
-	env --default-signal=INT "$temp/contrib/container/start" <<< "$2" > "$temp/out" 2>&1 &
+	env --default-signal=INT,TERM "$temp/contrib/container/start" <<< "$2" > "$temp/out" 2>&1 &
 	start=$!
 	for ((i = 0; i < 300; i++)); do
 		! grep -qs "$6" "$temp/$5" || break
