@@ -218,8 +218,13 @@ settled_as()
 }
 
 @test "scontrol takeover with sales live and bids arriving: the backup has them all" {
+	# A backup that was the primary before begins anew: slurmctld 22.05 joins its main scheduler's thread each time that it gives way, though it
+	# starts that once only, and may die of it.
+	kill -KILL "$(cat "$SANDBOX_DIR/run/ctl2.pid")"
 	kill -0 "$(cat "$SANDBOX_DIR/run/ctl1.pid")" 2> /dev/null || start_ctl ctl1
 	wait_until 120 eval 'scontrol ping | grep -q "primary.*ctl1 is UP"'
+	start_ctl ctl2
+	wait_until 120 eval 'scontrol ping | grep -q "backup.*ctl2 is UP"'
 	wait_until 120 open_since "$(date +%s)"
 	sold=$(status .totals.sold) opened=$(grep -c 'sched/auction: spool .* records' "$SANDBOX_DIR/log/ctl2.log" || true)
 	waits=$(submit alice --upload=200s $(small_bid 100 2) -o /dev/null --wrap 'sleep 600')
