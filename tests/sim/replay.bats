@@ -185,7 +185,8 @@ well_formed()
 @test "one that is stopped has the page and the table of the days done, and says so" {
 	days 60
 	for signal in INT TERM; do
-		rm -f page.html
+		# What the round before has left would be taken for this one.
+		rm -f page.html shown pid
 		script -qefc "echo \$\$ > pid; exec env --default-signal=$signal '$sim' replay -n nodes log --json -o page.html > out.json" shown > /dev/null 3>&- < /dev/null &
 		until grep -qs 'day [3-9] of 60' shown; do kill -0 $!; sleep 0.1; done
 		kill "-$signal" "$(cat pid)"
