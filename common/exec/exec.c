@@ -34,7 +34,7 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 			    unsigned on, double now);
 static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_rules *rules,
 				      unsigned on, double now);
-static bool all_missed(const struct auc_exec *x, unsigned on, const char *why);
+static bool only_waited(const struct auc_exec *x, unsigned on, const char *why);
 static bool is_of_node(const char *why, bool lead);
 static bool is_held_up(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 		       double now);
@@ -578,7 +578,7 @@ static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_
 
 	if (x->jobs[0].seen == AUC_SEEN_RUNNING && (x->extend || x->goes_on) && now < x->end)
 		b.book = x->extend ? AUC_BOOK_EXTEND : AUC_BOOK_GO_ON;
-	else if (all_missed(x, on, why))
+	else if (only_waited(x, on, why))
 		b = (struct auc_exec_booking){
 			.book = AUC_BOOK_PUT_OFF, .why = why, .when = now, .held = true};
 	else
@@ -736,13 +736,12 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 	return x->stood ? AUC_WHY_TIMEOUT : AUC_WHY_NOT_STARTED;
 }
 
-/* True if the lead, which is on part ON, has only waited, for WHY, which is not its owner's doing:
- * its plan was too short for it to count as late, and comes later. */
-static bool all_missed(const struct auc_exec *x, unsigned on, const char *why)
+/* True if the lead, which is on part ON, has done nothing but wait, for WHY, and its owner cannot
+ * help that. Such a plan comes later, even if it was too short for the lead to count as late. */
+static bool only_waited(const struct auc_exec *x, unsigned on, const char *why)
 {
-	return x->booked == AUC_SALE_SOLD && x->committed &&
-	       x->jobs[0].seen == AUC_SEEN_PENDING && !x->down[on] && !x->closed[on] &&
-	       !waits_for_others(x) && is_of_node(why, true);
+	return x->booked == AUC_SALE_SOLD && x->committed && x->jobs[0].seen == AUC_SEEN_PENDING &&
+	       !x->down[on] && !x->closed[on] && !waits_for_others(x) && is_of_node(why, true);
 }
 
 /* Another node may be of use. A member that is held makes way for another; the LEAD stays held. */

@@ -561,8 +561,8 @@ static bool has_lien(const struct auc_agent *a, uint32_t uid)
 }
 
 /*
- * INFO has no receipt, and no part has it. A slurmctld that starts sees so what was a member, if its
- * receipt was written over just before; the member's name says whose (auc_rpc_submit_member()).
+ * INFO has no receipt, and no part has it. After a restart this may be a member whose receipt was
+ * overwritten just before; its name tells which lead it belongs to (auc_rpc_submit_member()).
  */
 static void see_nameless(struct auc_agent *a, const slurm_job_info_t *info, double now)
 {
