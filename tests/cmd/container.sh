@@ -1,6 +1,6 @@
 #!/bin/bash
 # container.sh - contrib/container/start, the first process of the container, with a made-up demo: TERM while the demo runs ends it and
-# the cluster, and the demo has its user's input and Ctrl-C.
+# the cluster, the demo has its user's input and Ctrl-C, and the container says that its cluster runs only if it does.
 # Run by "make check" in the build tree's tests/; $srcdir is the source tree's.
 set -u
 top=${srcdir:-$(dirname "$0")/..}/..
@@ -24,6 +24,7 @@ exit 3
 END
 cat > "$temp/bin/sandbox" <<'END'
 #!/bin/sh
+[ "$1" != exec ] || [ ! -e "$TEMP/no-cluster" ] || exit 1
 echo "sandbox: $*" >> "$TEMP/log"
 END
 chmod +x "$temp/contrib/demo/run" "$temp/bin/sandbox"
@@ -52,5 +53,21 @@ ends()
 }
 
 ends 'TERM while the demo runs' stay $'demo: Ctrl-C\ndemo: stay\ndemo: ended\nsandbox: down' 143 log 'demo: stay'
-ends 'TERM when the demo is over' go $'demo: Ctrl-C\ndemo: go\nsandbox: down' 3 out 'runs until this container is stopped'
+ends 'TERM when the demo is over' go $'demo: Ctrl-C\ndemo: go\nsandbox: exec scontrol ping\nsandbox: down' 3 out 'runs until this container is stopped'
+
+: > "$temp/log"
+touch "$temp/no-cluster"
+"$temp/contrib/container/start" <<< go > "$temp/out" 2>&1 &
+start=$!
+for ((i = 0; i < 300; i++)); do
+	kill -0 $start 2> /dev/null || break
+	sleep 0.1
+done
+! kill -TERM $start 2> /dev/null || echo "it did not end by itself" >> "$temp/out"
+wait $start
+rc=$?
+if [ $rc != 3 ] || [ "$(cat "$temp/out")" != $'The demo ended with exit code 3.\nNo cluster runs, so the container ends.' ]; then
+	printf 'FAIL: a demo that fails without a cluster: exit code %s\n--- output\n%s\n' $rc "$(cat "$temp/out")"
+	failed=1
+fi
 exit $failed
