@@ -1,6 +1,7 @@
 /* bid_time.c - see bid_time.h. */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static enum auc_code parse_clock(const char *text, double *seconds, const char *
 				 struct auc_err *err)
 {
 	static const double units[] = {HOUR, MINUTE, 1};
-	const char *rest = strchr(text, '-');
+	const char *rest = strchr(text, '-'), *whole = text;
 	unsigned long days = 0;
 	const double *unit;
 	unsigned parts = 1;
@@ -90,9 +91,9 @@ static enum auc_code parse_clock(const char *text, double *seconds, const char *
 	return AUC_OK;
 bad:
 	return auc_err_set(err, AUC_EINVAL,
-			   "%s: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
-			   "factor of --time such as 1.3x",
-			   what);
+			   "%s: '%.80s', expected a time such as 8h, 480 (minutes), 8:00:00 or "
+			   "1-12, at most %g days, or a factor of --time such as 1.3x",
+			   what, whole, floor(PART_MAX / DAY));
 }
 
 enum auc_code auc_bid_planned_word(const struct auc_conf *conf, const char *value,

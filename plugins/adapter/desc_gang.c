@@ -31,6 +31,8 @@ static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_ga
 			     uint64_t *counts, struct auc_reasons *why);
 static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g,
 			struct auc_reasons *why);
+static bool add_place(struct auc_bid_gang *g, const char *name, const char *option,
+		      struct auc_reasons *why);
 static void take_times(const job_desc_msg_t *desc, double now, struct auc_bid *bid,
 		       struct auc_reasons *why);
 static void take_switches(const job_desc_msg_t *desc, struct auc_bid_gang *g,
@@ -541,8 +543,11 @@ static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_ga
 		if ((!least || nodes >= least) && (!most || nodes <= most))
 			counts[n++] = nodes;
 		else
-			auc_reasons_add(why, "--speedup: %llu nodes, expected what --nodes allows",
-					(unsigned long long)nodes);
+			auc_reasons_add(
+				why,
+				"--speedup: '%llu' nodes, expected %llu to %llu, as --nodes allows",
+				(unsigned long long)nodes, (unsigned long long)(least ? least : 1),
+				(unsigned long long)(most ? most : NODES_MAX));
 	}
 	return n;
 }
@@ -709,7 +714,7 @@ static void take_kinds(const job_desc_msg_t *desc, struct auc_bid_gang *g, struc
 /* Nodes that it must have, or must not. */
 static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, struct auc_reasons *why)
 {
-	bool only = desc->req_nodes && *desc->req_nodes;
+	bool only = desc->req_nodes && *desc->req_nodes, good = true;
 	const char *text = only ? desc->req_nodes : desc->exc_nodes;
 	auc_hostlist_t list;
 	char *name;
@@ -720,21 +725,36 @@ static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, stru
 		return;
 	list = slurm_hostlist_create(text);
 	while (list && (name = slurm_hostlist_shift(list))) {
-		if (g->nplaces < AUC_BID_PLACES_MAX && strlen(name) < AUC_NAME_MAX &&
-		    auc_name_valid(name))
-			strcpy(g->places[g->nplaces++], name);
-		else if (!why->len)
-			auc_reasons_add(why, "%s: expected at most %d names of nodes",
-					only ? "--nodelist" : "--exclude", AUC_BID_PLACES_MAX);
+		good = good && add_place(g, name, only ? "--nodelist" : "--exclude", why);
 		free(name);
 	}
 	if (list)
 		slurm_hostlist_destroy(list);
-	if (only && AUC_GIVEN32(desc->min_nodes) && AUC_GIVEN32(desc->min_nodes) > g->nplaces)
+	if (good && only && AUC_GIVEN32(desc->min_nodes) > g->nplaces)
 		auc_reasons_add(why,
 				"--nodelist: %u nodes, expected as many as --nodes=%u, or more to "
 				"choose from",
 				g->nplaces, desc->min_nodes);
+}
+
+/* False, and why: NAME is none of a node, or one too many. */
+static bool add_place(struct auc_bid_gang *g, const char *name, const char *option,
+		      struct auc_reasons *why)
+{
+	if (strlen(name) >= AUC_NAME_MAX || !auc_name_valid(name)) {
+		auc_reasons_add(why,
+				"%s: '%.80s' is not the name of a node, expected names such as "
+				"node1 or node[1-4]",
+				option, name);
+		return false;
+	}
+	if (g->nplaces == AUC_BID_PLACES_MAX) {
+		auc_reasons_add(why, "%s: '%s' is one node too many, expected at most %d", option,
+				name, AUC_BID_PLACES_MAX);
+		return false;
+	}
+	strcpy(g->places[g->nplaces++], name);
+	return true;
 }
 
 /* -- the job -- */

@@ -359,14 +359,14 @@ static void test_bad(void **state)
 	refused("3 time-max=11x", AUC_EINVAL, "--time-max: '11' is out of range, expected 1 to 10");
 	refused("3 time-max=0", AUC_EINVAL, "--time-max: '0', expected more than 0");
 	refused("3 time-max=1:2:3:4", AUC_EINVAL,
-		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
-		"factor of --time such as 1.3x");
+		"--time-max: '1:2:3:4', expected a time such as 8h, 480 (minutes), 8:00:00 or "
+		"1-12, at most 115 days, or a factor of --time such as 1.3x");
 	refused("3 time-max=1-", AUC_EINVAL,
-		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
-		"factor of --time such as 1.3x");
+		"--time-max: '1-', expected a time such as 8h, 480 (minutes), 8:00:00 or "
+		"1-12, at most 115 days, or a factor of --time such as 1.3x");
 	refused("3 time-max=-1:00", AUC_EINVAL,
-		"--time-max: expected a time such as 8h, 480 (minutes), 8:00:00 or 1-12, or a "
-		"factor of --time such as 1.3x");
+		"--time-max: '-1:00', expected a time such as 8h, 480 (minutes), 8:00:00 or "
+		"1-12, at most 115 days, or a factor of --time such as 1.3x");
 	refused("3 time-max", AUC_EINVAL, "--time-max: no value, expected time-max=TIME|FACTORx");
 	refused("3 overrun", AUC_EINVAL, "--overrun: no value, expected overrun=kill|extend");
 	refused("3 epochs=2 epochs=3", AUC_EINVAL, "--epochs: '3' comes after '2', expected once");

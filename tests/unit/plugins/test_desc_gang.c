@@ -498,7 +498,7 @@ static void test_alternatives(void **state)
 	has(2, 2, 1, 100, "gpu", 0);
 	assert_true(bid.gang.shapes[1].nodes == 8 && bid.gang.shapes[1].seconds == 1200);
 	desc.max_nodes = 4;
-	refused("--speedup: 8 nodes");
+	refused("--speedup: '8' nodes, expected 2 to 4, as --nodes allows");
 	fresh(1);
 	desc.tres_per_node = (char *)"gres:gpu:1";
 	bid.gang.ngpu_time = 2;
@@ -565,6 +565,13 @@ static void test_refused(void **state)
 	fresh(4);
 	desc.req_nodes = (char *)"n[1-3]";
 	refused("--nodelist: 3 nodes, expected as many as --nodes=4");
+	fresh(1);
+	desc.req_nodes = (char *)"n%d,n1";
+	refused("--nodelist: 'n%d' is not the name of a node, expected names such as node1 or "
+		"node[1-4]");
+	desc.req_nodes = NULL;
+	desc.exc_nodes = (char *)"n[1-129]";
+	refused("--exclude: 'n129' is one node too many, expected at most 128");
 	fresh(1);
 	desc.req_switch = 2;
 	refused("--switches=2: expected 1");
