@@ -8,7 +8,8 @@
 #include "exec/exec-private.h"
 #include "ledger/why.h"
 
-#define SELDOM 10 /* times as seldom */
+#define SELDOM      10  /* times as seldom */
+#define PUT_OFF_MAX 100 /* times, where Slurm does not begin what was sold and says no reason */
 
 static bool same_part(const struct auc_part *a, const struct auc_part *b);
 static int job_for(const struct auc_exec *x, const struct auc_part *part);
@@ -34,7 +35,10 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 			    unsigned on, double now);
 static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_rules *rules,
 				      unsigned on, double now);
-static bool only_waited(const struct auc_exec *x, unsigned on, const char *why);
+static struct auc_exec_booking put_off(struct auc_exec *x, unsigned part, const char *why,
+				       double when);
+static int only_waited(const struct auc_exec *x, unsigned on, const char *why);
+static unsigned missing_member(const struct auc_exec *x);
 static bool is_of_node(const char *why, bool lead);
 static bool is_held_up(const struct auc_exec *x, const struct auc_exec_rules *rules, unsigned part,
 		       double now);
@@ -148,6 +152,8 @@ struct auc_exec_booking auc_exec_step(struct auc_exec *x, const struct auc_exec_
 void auc_exec_refused(struct auc_exec *x, const struct auc_exec_booking *booking,
 		      const struct auc_exec_rules *rules, double now)
 {
+	if (booking->held && x->put_off)
+		x->put_off--;
 	if (booking->book == AUC_BOOK_EXTEND)
 		x->extend = false;
 	if (booking->book == AUC_BOOK_GO_ON)
@@ -257,27 +263,6 @@ unsigned auc_exec_lead_part(const struct auc_exec *x, const struct auc_exec_rule
 	return last;
 }
 
-double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
-{
-	double next = auc_exec_told_from(x, rules) > now ? auc_exec_told_from(x, rules) : INFINITY;
-
-	for (unsigned i = 0; i < x->nparts; i++) {
-		const struct auc_part *p = &x->parts[i];
-		double at[] = {p->start - rules->ahead,
-			       p->start - rules->notice,
-			       p->start,
-			       p->end - rules->notice,
-			       p->end - rules->end_margin,
-			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
-			       p->end - rules->end_margin / 2};
-
-		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
-			if (at[k] > now && at[k] < next)
-				next = at[k];
-	}
-	return next;
-}
-
 bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules, double now,
 		   double soon)
 {
@@ -297,27 +282,6 @@ bool auc_exec_busy(const struct auc_exec *x, const struct auc_exec_rules *rules,
 		    now < x->parts[i].end &&
 		    (x->parts[i].start <= x->start || now >= x->parts[i].start - rules->ahead))
 			return true;
-	return false;
-}
-
-bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
-		  double until)
-{
-	if (auc_exec_told_from(x, rules) > since && auc_exec_told_from(x, rules) <= until)
-		return true;
-	for (unsigned i = 0; i < x->nparts; i++) {
-		const struct auc_part *p = &x->parts[i];
-		double at[] = {p->start,
-			       p->end - rules->end_margin,
-			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
-			       p->end - rules->end_margin / 2,
-			       p->start > x->start ? p->start - rules->notice : INFINITY,
-			       p->end < x->end || x->notice ? p->end - rules->notice : INFINITY};
-
-		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
-			if (at[k] > since && at[k] <= until)
-				return true;
-	}
 	return false;
 }
 
@@ -459,8 +423,10 @@ static void watch(struct auc_exec *x, const struct auc_exec_rules *rules, double
 		x->lingers = true;
 		x->jobs[0].late = 0;
 	}
-	if (stands(x, rules, now))
+	if (stands(x, rules, now)) {
 		x->stood = true;
+		x->put_off = 0;
+	}
 	if (!auc_exec_is_astray(x, rules, now) || auc_exec_is_elsewhere(x, now)) {
 		x->astray = 0;
 		x->stuck = false;
@@ -548,20 +514,20 @@ static struct auc_exec_booking group(struct auc_exec *x, const struct auc_exec_r
 		x->why = AUC_WHY_NOT_MOVED;
 	for (unsigned i = 0; i < x->nparts && !x->why; i++) {
 		const char *why = broken(x, rules, i, now);
+		bool held = is_held_up(x, rules, i, now);
 
 		/* Another node takes over what one that fails was to give. */
-		if (why ? is_of_node(why, x->parts[i].lead) && movable(x, rules, i)
-			: needs_other(x, rules, i, now)) {
+		if (!(held && x->put_off >= PUT_OFF_MAX) &&
+		    (why ? is_of_node(why, x->parts[i].lead) && movable(x, rules, i)
+			 : needs_other(x, rules, i, now))) {
 			if (now < x->replan && !x->waits)
 				continue;
+			if (x->waits && held)
+				return put_off(x, i, why, now - rules->late);
 			b.book = AUC_BOOK_MOVE;
 			b.part = i;
-			b.held = is_held_up(x, rules, i, now);
-			if (x->waits && b.held) {
-				b.book = AUC_BOOK_PUT_OFF;
-				b.when = now - rules->late;
-				b.why = why;
-			}
+			b.held = held;
+			x->put_off += held;
 			return b;
 		}
 		x->why = why;
@@ -575,12 +541,13 @@ static struct auc_exec_booking at_end(struct auc_exec *x, const struct auc_exec_
 {
 	struct auc_exec_booking b = {.book = AUC_BOOK_NOTHING};
 	const char *why = why_over(x, rules, on, now);
+	int waited = only_waited(x, on, why);
 
+	/* It buys no more time before all of it runs. */
+	if (waited >= 0 && x->put_off < PUT_OFF_MAX)
+		return put_off(x, (unsigned)waited, why, now);
 	if (x->jobs[0].seen == AUC_SEEN_RUNNING && (x->extend || x->goes_on) && now < x->end)
 		b.book = x->extend ? AUC_BOOK_EXTEND : AUC_BOOK_GO_ON;
-	else if (only_waited(x, on, why))
-		b = (struct auc_exec_booking){
-			.book = AUC_BOOK_PUT_OFF, .why = why, .when = now, .held = true};
 	else
 		x->why = why;
 	return b;
@@ -730,18 +697,48 @@ static const char *why_over(const struct auc_exec *x, const struct auc_exec_rule
 		return x->committed ? why_not(x, on) : AUC_WHY_OUTAGE;
 	if (strayed(x, rules, now) > 0)
 		return AUC_WHY_NOT_MOVED;
-	for (unsigned i = 1; i < x->nparts && !x->stood; i++)
-		if (!x->parts[i].lead && x->jobs[i].seen != AUC_SEEN_RUNNING)
-			return why_not(x, i);
+	if (!x->stood && missing_member(x))
+		return why_not(x, missing_member(x));
 	return x->stood ? AUC_WHY_TIMEOUT : AUC_WHY_NOT_STARTED;
 }
 
-/* True if the lead, which is on part ON, has done nothing but wait, for WHY, and its owner cannot
- * help that. Such a plan comes later, even if it was too short for the lead to count as late. */
-static bool only_waited(const struct auc_exec *x, unsigned on, const char *why)
+/* PART's job only waits: what begins with it begins at WHEN. */
+static struct auc_exec_booking put_off(struct auc_exec *x, unsigned part, const char *why,
+				       double when)
 {
-	return x->booked == AUC_SALE_SOLD && x->committed && x->jobs[0].seen == AUC_SEEN_PENDING &&
-	       !x->down[on] && !x->closed[on] && !waits_for_others(x) && is_of_node(why, true);
+	x->put_off++;
+	return (struct auc_exec_booking){
+		.book = AUC_BOOK_PUT_OFF, .part = part, .why = why, .when = when, .held = true};
+}
+
+/*
+ * The part from which on a plan comes later that is over and never stood, as a job of it has done
+ * nothing but wait, for WHY, and its owner cannot help that: the lead, which is to be on part ON,
+ * or a member that was to begin with it. It was too short for that job to count as late. -1: none.
+ */
+static int only_waited(const struct auc_exec *x, unsigned on, const char *why)
+{
+	bool sold = x->booked == AUC_SALE_SOLD;
+	unsigned part = sold ? on : missing_member(x);
+	const struct auc_exec_job *j = &x->jobs[x->parts[part].lead ? 0 : part];
+
+	if (!x->committed || x->stood || j->seen != AUC_SEEN_PENDING || x->down[part] > 0 ||
+	    x->closed[part] || waits_for_others(x) || !is_of_node(why, x->parts[part].lead))
+		return -1;
+	if (sold)
+		return 0;
+	return part && x->jobs[0].seen == AUC_SEEN_RUNNING && x->parts[part].start == x->start
+		       ? (int)part
+		       : -1;
+}
+
+/* The first member that does not run; 0: all do. */
+static unsigned missing_member(const struct auc_exec *x)
+{
+	for (unsigned i = 1; i < x->nparts; i++)
+		if (!x->parts[i].lead && x->jobs[i].seen != AUC_SEEN_RUNNING)
+			return i;
+	return 0;
 }
 
 /* Another node may be of use. A member that is held makes way for another; the LEAD stays held. */

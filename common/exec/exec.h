@@ -79,6 +79,9 @@ struct auc_exec {
 	bool *unheard; /* by part: a slurmctld that was started does not know yet what runs on its
 			  server; the caller's to set */
 	bool waits;    /* a job of it that Slurm does not start could not move: it waits */
+	/* How often it moved or was put off since Slurm does not begin it, for no reason that it
+	 * gives; 0 again once all its jobs run. There is an end to that. */
+	unsigned put_off;
 	/* Its lead waits for sales that are over only then (Unix time), not by their owners' doing;
 	 * the caller's to set; 0: it does not. */
 	double after;

@@ -1,4 +1,5 @@
-/* exec_actions.c - what Slurm is to be asked for a sale (auc_exec_actions()): see exec.h. */
+/* exec_actions.c - what Slurm is to be asked for a sale (auc_exec_actions()), and when: see exec.h.
+ */
 #include "config.h"
 
 #include <math.h>
@@ -43,6 +44,48 @@ unsigned auc_exec_actions(const struct auc_exec *x, const struct auc_exec_rules 
 	else if (x->jobs[0].seen == AUC_SEEN_PENDING && now >= x->jobs[0].next)
 		pending_lead_actions(x, rules, now, actions, max, &n);
 	return n;
+}
+
+double auc_exec_next(const struct auc_exec *x, const struct auc_exec_rules *rules, double now)
+{
+	double next = auc_exec_told_from(x, rules) > now ? auc_exec_told_from(x, rules) : INFINITY;
+
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start - rules->ahead,
+			       p->start - rules->notice,
+			       p->start,
+			       p->end - rules->notice,
+			       p->end - rules->end_margin,
+			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
+			       p->end - rules->end_margin / 2};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > now && at[k] < next)
+				next = at[k];
+	}
+	return next;
+}
+
+bool auc_exec_due(const struct auc_exec *x, const struct auc_exec_rules *rules, double since,
+		  double until)
+{
+	if (auc_exec_told_from(x, rules) > since && auc_exec_told_from(x, rules) <= until)
+		return true;
+	for (unsigned i = 0; i < x->nparts; i++) {
+		const struct auc_part *p = &x->parts[i];
+		double at[] = {p->start,
+			       p->end - rules->end_margin,
+			       p->nnodes ? p->end - rules->end_margin * AUC_EXEC_SCRIPT : INFINITY,
+			       p->end - rules->end_margin / 2,
+			       p->start > x->start ? p->start - rules->notice : INFINITY,
+			       p->end < x->end || x->notice ? p->end - rules->notice : INFINITY};
+
+		for (unsigned k = 0; k < sizeof(at) / sizeof(*at); k++)
+			if (at[k] > since && at[k] <= until)
+				return true;
+	}
+	return false;
 }
 
 /* All jobs are ended; at the end of a plan there is time to warn them. */

@@ -466,6 +466,113 @@ static void test_short(void **state)
 	}
 }
 
+/* So it is where a member alone has not begun with it: nobody buys more time for it before. */
+static void test_short_member(void **state)
+{
+	static const struct {
+		enum auc_seen seen;
+		const char *why;
+		bool down, stood;
+		enum auc_exec_book book;
+		const char *ends; /* where it cannot come later */
+	} cases[] = {
+		{AUC_SEEN_PENDING, NULL, false, false, AUC_BOOK_PUT_OFF, "not_started"},
+		{AUC_SEEN_PENDING, "node_busy", false, false, AUC_BOOK_PUT_OFF, "node_busy"},
+		{AUC_SEEN_PENDING, "held", false, false, AUC_BOOK_PUT_OFF, "held"},
+		{AUC_SEEN_PENDING, "limit", false, false, AUC_BOOK_EXTEND, NULL},
+		{AUC_SEEN_PENDING, NULL, true, false, AUC_BOOK_EXTEND, NULL},
+		{AUC_SEEN_PENDING, NULL, false, true, AUC_BOOK_EXTEND, NULL},
+		{AUC_SEEN_STARTING, NULL, false, false, AUC_BOOK_EXTEND, NULL},
+		{AUC_SEEN_RUNNING, NULL, false, false, AUC_BOOK_EXTEND, NULL},
+	};
+	struct auc_exec_rules slow = rules;
+
+	(void)state;
+	slow.grace = 60;
+	slow.patience = 60;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_exec_booking b;
+		struct auc_exec x;
+
+		*set_up(&x, AUC_SALE_RUNNING, 1) = (struct auc_exec_job){
+			.id = 2, .seen = cases[i].seen, .why = cases[i].why, .begin = 100};
+		x.down[1] = cases[i].down ? 100 : 0;
+		x.stood = cases[i].stood;
+		x.extend = true;
+		x.jobs[0].part = 0;
+		for (double now = 100; now < 129; now++)
+			assert_int_equal(auc_exec_step(&x, &slow, now).book, AUC_BOOK_NOTHING);
+		b = auc_exec_step(&x, &slow, 129);
+		assert_int_equal(b.book, cases[i].book);
+		assert_null(x.why);
+		if (cases[i].ends) {
+			assert_true(b.part == 1 && b.held && b.when == 129);
+			auc_exec_refused(&x, &b, &slow, 129);
+			assert_string_equal(x.why, cases[i].ends);
+		}
+		auc_exec_clear(&x);
+	}
+}
+
+/*
+ * What never can begin, by nobody's fault, does not come later for ever: a plan that is over before
+ * its lead counts as late, a longer one, and one of which only a member does not begin.
+ */
+static void test_put_off_ends(void **state)
+{
+	struct auc_exec_rules slow = rules;
+
+	(void)state;
+	slow.grace = 60;
+	for (unsigned kind = 0; kind < 4; kind++) {
+		bool lead = kind % 2 == 0, is_short = kind < 2;
+		unsigned times = 0;
+		struct auc_exec x;
+
+		*set_up(&x, lead ? AUC_SALE_SOLD : AUC_SALE_RUNNING, lead ? 0 : 1) =
+			(struct auc_exec_job){.id = 1, .seen = AUC_SEEN_PENDING, .begin = 100};
+		if (lead)
+			x.jobs[1].seen = AUC_SEEN_PENDING;
+		x.jobs[0].part = 0;
+		/* Its plan is another one each time, with the same times: so is the clock. */
+		for (double now = 100; !x.why; now = now < 130 ? now + 0.5 : 100) {
+			struct auc_exec_booking b =
+				auc_exec_step(&x, is_short ? &slow : &rules, now);
+
+			if (b.book == AUC_BOOK_MOVE)
+				auc_exec_refused(&x, &b, &rules, now);
+			else if (b.book == AUC_BOOK_PUT_OFF)
+				now = 130;
+			else
+				continue;
+			times += now == 130;
+			x.waits = x.waits && now < 130;
+			x.jobs[0].late = x.jobs[1].late = now < 130 ? x.jobs[0].late : 0;
+			assert_true(times <= 100);
+		}
+		assert_int_equal(times, 100);
+		assert_string_equal(x.why, "not_started");
+		auc_exec_clear(&x);
+	}
+}
+
+/* One that begins in the end has all of that before it again. */
+static void test_put_off_anew(void **state)
+{
+	struct auc_exec x;
+
+	(void)state;
+	set_up(&x, AUC_SALE_RUNNING, 1)->seen = AUC_SEEN_PENDING;
+	x.put_off = 99;
+	x.jobs[0].part = 0;
+	auc_exec_step(&x, &rules, 101);
+	assert_int_equal(x.put_off, 99);
+	x.jobs[1].seen = AUC_SEEN_RUNNING;
+	auc_exec_step(&x, &rules, 102);
+	assert_int_equal(x.put_off, 0);
+	auc_exec_clear(&x);
+}
+
 /* A lead that waits for other jobs: UNTIL, which nobody can help; 0: its owner's doing. */
 static struct auc_exec_job *set_up_waiting(struct auc_exec *x, double until)
 {
@@ -548,7 +655,8 @@ int main(void)
 		cmocka_unit_test(test_goes_on),        cmocka_unit_test(test_notice),
 		cmocka_unit_test(test_waits_for_node), cmocka_unit_test(test_after),
 		cmocka_unit_test(test_after_own),      cmocka_unit_test(test_told_to_end),
-		cmocka_unit_test(test_short),
+		cmocka_unit_test(test_short),          cmocka_unit_test(test_short_member),
+		cmocka_unit_test(test_put_off_ends),   cmocka_unit_test(test_put_off_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
