@@ -311,9 +311,12 @@ static bool add_row(struct rows *r, const struct job *job)
 	const char *sale = *job->r.why ? job->r.why : job->r.state;
 
 	plan_times(&job->r, start, stop);
-	/* The database keeps what a task that never became a job said when it was withdrawn. */
-	if (!strcmp(sale, "waiting") && strcmp(job->state, "PENDING"))
-		sale = "cancelled";
+	/* The database keeps what a task that never became a job said when it was withdrawn, and for
+	 * some seconds what a bid said that has been sold since. */
+	if (!strcmp(sale, "waiting") && strcmp(job->state, "PENDING")) {
+		sale = strncmp(job->state, "CANCELLED", 9) ? "sold" : "cancelled";
+		*stop = '\0';
+	}
 	return rows_add(r, job->id, job->name, job->state, sale, start, stop,
 			auc_money_str(job->r.payment, paid), auc_money_str(job->r.refund, back));
 }

@@ -144,6 +144,9 @@ int status_show(const struct show *s, struct json_object *status)
 	}
 	if (*status_text(status, "warning"))
 		fail("warning: %s", status_text(status, "warning"));
+	if (s->view <= VIEW_PRICES && s->view != VIEW_BOARD &&
+	    !strcmp(status_text(status, "policy"), "posted"))
+		fail("each job is offered a price of its own: sbatch --quote says that of yours");
 	if (!status_slot(status, &row.slot))
 		return fail("the status has no time or no slot_seconds that make sense");
 	if (s->view >= VIEW_PRICES && !strcmp(status_text(status, "format"), AUC_SUMMARY_FORMAT))

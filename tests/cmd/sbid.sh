@@ -62,6 +62,11 @@ if [[ " \$* " == *" -j 21 "* ]]; then
 fi
 [[ " \$* " == *" -j "* ]] || echo '7|old|COMPLETED|$(sed 's/STATE/settled/; s/PAID/1.000001/' <<< "$receipt"),"refund":"0.500000","why":"completed"}'
 echo '8|new|PENDING|$(sed 's/STATE/sold/; s/PAID/2.000000/' <<< "$receipt")}'
+if [[ " \$* " == *" now-1day "* ]]; then
+	for state in PENDING RUNNING COMPLETED 'CANCELLED by 5'; do
+		echo "50|stood|\$state|"'{"auction":1,"sale":"w-4","state":"waiting","since":30000,"until":36000,"sealed":"QUJD"}'
+	done
+fi
 [[ " \$* " == *" -j "* ]] || { echo '9|plain|COMPLETED|'; echo '10|member|RUNNING|{"auction":1,"sale":"ab-1","state":"member","lead":8}'; }
 END
 cat > "$dir/sbatch" <<'END'
@@ -115,6 +120,12 @@ expect 'list' 0 'job|name|state|sale|start|end|paid|back
 7|old|COMPLETED|completed|1970-01-01T08:35:00|1970-01-01T08:50:00|1.000001|0.500000
 8|new|PENDING|sold|1970-01-01T08:35:00|1970-01-01T08:50:00|2.000000|0.000000
 12|stood|PENDING|waiting||1970-01-01T10:00:00|0.000000|0.000000' -P
+expect 'list, where the accounting is late' 0 '7|COMPLETED|completed|1970-01-01T08:50:00
+8|PENDING|sold|1970-01-01T08:50:00
+50|RUNNING|sold|
+50|COMPLETED|sold|
+50|CANCELLED by 5|cancelled|
+12|PENDING|waiting|1970-01-01T10:00:00' -P -n -o job,state,sale,end --since=now-1day list
 mv "$dir/squeue" "$dir/squeue.as-ever"
 printf '#!/bin/sh\nexit 1\n' > "$dir/squeue"
 chmod +x "$dir/squeue"

@@ -425,6 +425,11 @@ sed 's/"warning":""/"warning":"PartitionName=gone"/' "$here/status.json" > "$tem
 expect 'a warning' 0 "sprice: warning: PartitionName=gone
 41|running
 42|sold" -f "$temp" -s -h -P -o job,state
+sed 's/"policy":"dps"/"policy":"posted"/' "$here/status.json" > "$temp"
+expect 'posted prices' 0 "sprice: each job is offered a price of its own: sbatch --quote says that of yours
+v100|1" -nP -o gpu,free -f "$temp"
+expect 'sales at posted prices' 0 "41|running
+42|sold" -f "$temp" -s -h -P -o job,state
 # The auction is closed: with a market, and without, as where auction.conf is broken.
 sed 's/"ready":true/"ready":false/; s/"reason":""/"reason":"the disk is full"/' "$here/status.json" > "$temp"
 expect 'closed, sales' 0 "sprice: the auction is closed: the disk is full
