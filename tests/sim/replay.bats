@@ -49,11 +49,21 @@ days()
 	run -0 --separate-stderr "$sim" replay -n nodes log -o page.html
 	[ "${lines[0]}" = '1 job, 1 day, 1 server with 1 GPU; the jobs are 4 % of that' ]
 	grep -q '1 job of 1 day on 1 server with 1 GPU\.' page.html
+	"$sim" replay -n nodes log --history 1 -o page.html
+	grep -q 'prices are learned from the day before\.' page.html
 	"$sim" import -n nodes log slot_seconds=3600 slots=1 -o day 2> err || { cat err; return 1; }
 	for c in run bound; do
 		run -0 "$sim" "$c" day
 		[ "${lines[0]}" = 'log: 1 server, 1 job, 1 slot of 3600 s' ]
 	done
+}
+
+@test "an auction that is worth what the queue is" {
+	printf '%s\n' job_id,submit_s,duration_s,gpus a,0,3600,1 b,0,3600,1 > log
+	printf '%s\n' node,gpus n1,1 > nodes
+	"$sim" replay -n nodes log slot_seconds=300 slack=1:1 --json > r.json
+	jq -e '.advice == "no-matter" and .rows[0].welfare == .rows[3].welfare' r.json
+	jq -re .recommendation r.json | head -n 1 | grep -x 'No reason for a change: the auction is worth as much as EASY backfill on these jobs (more on 0 of 1 day)\.'
 }
 
 @test "welfare is less what nodes cost, in queues, too" {

@@ -260,18 +260,23 @@ static enum auc_code put_waits(FILE *out, const struct replay_rows *r, struct au
 static void put_notes(FILE *out, const struct replay_rows *r)
 {
 	const struct import_log_facts *f = &r->facts, *whole = &r->whole;
+	char past[64] = "the day before";
 
+	if (r->history < 1)
+		strcpy(past, "each day itself");
+	else if (r->history > 1)
+		snprintf(past, sizeof(past), "the last %g days", r->history);
 	fputs("<h2>How this was made</h2>\n", out);
 	put_paragraphs(out, r->values);
 	fprintf(out,
 		"<p>The auction sells slots of %g s, %llu ahead of each day; what a day has bought "
 		"is "
-		"still there on the next, and prices are learned from the last %g days. A job that "
+		"still there on the next, and prices are learned from %s. A job that "
 		"is "
 		"refused is not asked again. %.0f %% of the jobs are shorter than a slot, and the "
 		"auction sells whole slots. The queues run to the second, in the order of "
 		"submission.%s A job counts when the slot in which it ends is over.</p>\n",
-		f->slot_seconds, (unsigned long long)(f->slots - f->day_slots), r->history,
+		f->slot_seconds, (unsigned long long)(f->slots - f->day_slots), past,
 		100 * r->short_part,
 		f->nlimits
 			? " Their reservations go by the time limits of the log."

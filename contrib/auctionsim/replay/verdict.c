@@ -133,6 +133,13 @@ static void say(FILE *out, const struct replay_rows *r, enum advice advice, cons
 			-100 * c->gain, c->won, c->days, auc_plural(c->days));
 		break;
 	case ADVICE_NO_MATTER:
+		if (fabs(c->gain) < 0.0005) {
+			fprintf(out,
+				"No reason for a change: the auction is worth as much as EASY "
+				"backfill on these jobs (more on %u of %u day%s).\n",
+				c->won, c->days, auc_plural(c->days));
+			break;
+		}
 		fprintf(out,
 			"No reason for a change: the auction is worth %+.1f %% against EASY "
 			"backfill "
