@@ -100,35 +100,57 @@ buys()
 	[ -z "$(scontrol -o show reservation | grep auction-settling)" ]
 }
 
-@test "a job that began after its plan was put off, and is forgotten, may begin again" {
+# Bob's job $late on node6, sold until $over, began and ended; slurmctld forgot both, put its plan off, and has not heard of the node. With a second argument
+# all of its slots are over then, and somebody else has bought those behind it, so that it comes much later. begins_and_is_put_off FILE [behind]
+begins_and_is_put_off()
+{
 	local since
 
 	[[ $(slurmctld -V) == *" "2[2-4].* ]] || skip "this slurmctld lets a node register that has a job's number still"
-	late=$(submit bob --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -b now+20 -o late.txt --open-mode=append \
-		--wrap 'echo began; while [ ! -e gone.txt ]; do sleep 0.1; done; echo ended')
+	late=$(submit bob --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -b now+30 -o "$1.txt" --open-mode=append \
+		--wrap "echo began; while [ ! -e gone-$1.txt ]; do sleep 0.1; done; echo ended")
 	since=$(date +%s.%N)
 	wait_until 30 receipt_state_is "$late" sold
+	[ $# = 1 ] || submit carol --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true
 	wait_until 20 jobs_saved "$since"
 	job_is "$late" PENDING || skip "slurmctld saves its jobs too late here"
 	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
-	wait_until 60 grep -q began "$SANDBOX_DIR/home/bob/late.txt"
+	wait_until 60 grep -q began "$SANDBOX_DIR/home/bob/$1.txt"
+	over=$(plan_end "$late")
+	wait_until 30 grep -q "\"event\":\"running\",\"sale\":\"$(receipt_get "$late" .sale)\"" "$SANDBOX_DIR/state/auction/journal"
 	sandbox stop slurmctld --kill
-	touch "$SANDBOX_DIR/home/bob/gone.txt"
-	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/late.txt"
-	# The next slurmctld puts the plan off and dies before it has heard of the node.
+	touch "$SANDBOX_DIR/home/bob/gone-$1.txt"
+	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/$1.txt"
+	[ $# = 1 ] || wait_until 90 eval '[ $EPOCHSECONDS -ge '$over' ]'
 	kill -STOP "$(cat "$SANDBOX_DIR/run/slurmd-node6.pid")"
 	forget "$BATS_TEST_TMPDIR/job_state"
 	sandbox start slurmctld &
 	starter=$!
 	wait_until 60 log_has "job $late: what it missed (outage) comes later"
+}
+
+# The one after it has, and comes back with the jobs of SAVED. begins_again FILE [SAVED]
+begins_again()
+{
 	sandbox stop slurmctld --kill
 	kill -CONT "$(cat "$SANDBOX_DIR/run/slurmd-node6.pid")"
-	forget "$BATS_TEST_TMPDIR/job_state"
+	[ $# = 1 ] || forget "$2"
 	sandbox start slurmctld
 	wait $starter || true
-
-	wait_until 150 settled "$late"
-	[ "$(paste -sd' ' "$SANDBOX_DIR/home/bob/late.txt")" = 'began ended began ended' ]
+	wait_until 250 settled "$late"
+	[ "$(paste -sd' ' "$SANDBOX_DIR/home/bob/$1.txt")" = 'began ended began ended' ]
 	[ "$(database_receipt "$late" .why)" = completed ]
 	! sinfo -hN -o '%N %T' | grep -E 'drain|down|maint' || false
+}
+
+@test "a job that began after its plan was put off, and is forgotten, may begin again" {
+	begins_and_is_put_off late
+	begins_again late "$BATS_TEST_TMPDIR/job_state"
+}
+
+@test "so may one of which Slurm has saved that it begins later" {
+	begins_and_is_put_off later behind
+	wait_until 30 eval '[ "$(date -d "$(job_field "$late" EligibleTime)" +%s)" -gt '$over' ]'
+	save_job "$late"
+	begins_again later
 }

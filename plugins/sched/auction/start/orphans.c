@@ -43,6 +43,7 @@ static bool is_known(const struct auc_task *t, unsigned part);
 static bool runs(const struct auc_exec_job *j);
 static bool runs_on(const slurm_job_info_t *info, const struct auc_part *p);
 static bool was_due(const slurm_job_info_t *info, double began);
+static bool waits(const slurm_job_info_t *info);
 static void suspect_parts(struct auc_agent *a, uint32_t job, const struct auc_task *t,
 			  unsigned part, bool before);
 static void suspect_nodes(struct auc_agent *a, uint32_t job, const char *ranges);
@@ -57,16 +58,19 @@ void auc_orphans_see(struct auc_agent *a, const struct auc_task *t)
 {
 	double began = a->since + a->clock;
 	unsigned lead = last_begun(t, began);
+	bool put_off = t->exec.nparts && t->parts[lead].start > began, ran;
 
-	/* Its plan was put off, and it may have begun where it was before Slurm was told. */
-	if (t->lead && !a->heard && t->exec.nparts && t->parts[lead].start > began &&
-	    was_due(t->lead, began))
+	/* It may have begun before its plan was put off, where Slurm still has it; or it did run,
+	 * as the ledger knows, and slurmd has its number where it begins again. */
+	ran = put_off && t->exec.booked == AUC_SALE_RUNNING;
+	if (t->lead && !a->heard && put_off &&
+	    (was_due(t->lead, began) || (ran && waits(t->lead))))
 		suspect_nodes(a, AUC_INFO_JOB_ID(t->lead), t->lead->req_nodes);
 	for (unsigned i = 0; i < t->exec.nparts && !a->heard; i++) {
 		const struct auc_part *p = &t->parts[i];
 		const struct auc_exec_job *j = &t->exec.jobs[p->lead ? 0 : i];
 
-		if (!j->id || p->start > began || (p->lead && i != lead))
+		if (!j->id || (p->lead ? i != lead || put_off : p->start > began && !ran))
 			continue;
 		/* What Slurm sees to is not suspected later, either, as when it moves. */
 		if (is_known(t, i)) {
@@ -247,8 +251,12 @@ static bool runs_on(const slurm_job_info_t *info, const struct auc_part *p)
 /* True if slurmctld could begin it, and does not say that it did. */
 static bool was_due(const slurm_job_info_t *info, double began)
 {
-	return auc_job_pending(info) && (double)info->eligible_time <= began &&
-	       !(info->job_state & JOB_COMPLETING);
+	return waits(info) && (double)info->eligible_time <= began;
+}
+
+static bool waits(const slurm_job_info_t *info)
+{
+	return auc_job_pending(info) && !(info->job_state & JOB_COMPLETING);
 }
 
 /* JOB may be on the nodes of PART; with BEFORE, also of the lead's parts before that. */
