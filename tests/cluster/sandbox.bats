@@ -98,6 +98,8 @@ node2" ]
 	[ "${lines[-1]}" = x1 ]
 	# A mariadbd that starts deletes the temporary tables it finds in its temporary directory.
 	[ "$(mariadb --no-defaults -S "$other/mysql/socket" -u root -Ne 'select @@tmpdir')" = "$other/mysql/tmp" ]
+	# Slurm cannot do with it.
+	[ -z "$(mariadb --no-defaults -S "$other/mysql/socket" -u root -Ne 'show variables like "innodb_snapshot_isolation"' | grep -w ON)" ]
 	run -0 sandbox -d "$other" down --remove
 	[ ! -e "$other" ]
 	SANDBOX_DIR=$mine run -0 sandbox status
