@@ -88,6 +88,7 @@ nothing_held()
 	audit
 }
 
+# bats test_tags=nightly
 @test "a bid is held to the account that has least, here to the parent, with warnings at 80 and 95 %" {
 	output=$(as bob sbatch -A theory $(small_bid 100 7) -o /dev/null --wrap true 2>&1) && false
 	[[ $output == *"refused: budget: the best schedule costs 3.500000, and 3.00 of 5.00 is left of account:physics (2.00 spent, 0.00 held for bids)"* ]]

@@ -110,6 +110,7 @@ task_receipt_is()
 	[ "${lines[0]}" = "job ${array}_3 (wrap): COMPLETED" ]
 }
 
+# bats test_tags=nightly
 @test "a task that goes on ends with its plan, whatever Slurm allows beyond its limit; told before if its script traps that" {
 	traps="trap 'echo USR1' USR1; trap 'echo USR2' USR2; while :; do sleep 0.2; done"
 	soon="$(gpu_bid) --bid=linear:100000,6000/m"
@@ -160,6 +161,7 @@ task_plan()
 	[ -n "$text" ] && jq -r '"\(.start) \(.completion)"' <<< "$text"
 }
 
+# bats test_tags=nightly
 @test "no more tasks have their plans at a time than %N says, and an owner gives up one of them" {
 	array=$(submit carol $(node_bid 3600) --array=1-6%1 -o /dev/null --wrap 'sleep 100')
 	wait_until 30 eval 'tasks_are '"$array"' sold 6 || tasks_are '"$array"' running 1'
@@ -189,6 +191,7 @@ task_plan()
 	wait_until 60 eval '[ -z "$(squeue -ho %A -j '"$array"')" ]'
 }
 
+# bats test_tags=nightly
 @test "tasks that are refused stand, if they are to, and other jobs wait for all of them" {
 	alice=$(submit alice --bid=1000000 --nodes=2 --gpus-per-node=4 --cpus-per-task=1 --mem=100 --time=30 -o /dev/null --wrap 'sleep 2000')
 	wait_until 60 receipt_state_is "$alice" running

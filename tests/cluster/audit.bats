@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Jobs that were sold ran on exactly the nodes, with the CPUs, memory and GPUs, and in the slots of their receipts, and paid what
 # the spool says: contrib/demo/audit on real jobs, and audit itself on records that were tampered with.
 

@@ -148,6 +148,7 @@ missed_more()
 	[ "$(missed)" -ge $((before + 4)) ]
 }
 
+# bats test_tags=nightly
 @test "given up: what was not used is paid back and sold again; an account's users; slurmctld restarted and killed meanwhile" {
 	# At posted prices, as whole nodes that nobody has a part of cost nothing otherwise.
 	sed -i 's/^Policy=.*/Policy=posted,ceiling=10/' "$SANDBOX_DIR/etc/auction.conf"

@@ -52,6 +52,7 @@ submit_paid()
 	gone_for "$job" cancelled
 }
 
+# bats test_tags=nightly
 @test "held by root over its slots" {
 	job=$(submit_paid --bid=deadline:100,6 $(small_bid 1 2 | cut -d' ' -f2-) --upload=20s)
 	wait_until 30 receipt_state_is "$job" sold
@@ -61,6 +62,7 @@ submit_paid()
 	scancel -u carol
 }
 
+# bats test_tags=nightly
 @test "barred by a limit of its partition that came after the sale" {
 	job=$(submit_paid --bid=deadline:100,12 $(small_bid 1 7 | cut -d' ' -f2-) --upload=20s)
 	wait_until 30 receipt_state_is "$job" sold
@@ -70,6 +72,7 @@ submit_paid()
 }
 
 # As tools of a site do that keep something of their own there.
+# bats test_tags=nightly
 @test "AdminComment written over by root: what was sold stays sold, and has its receipt again" {
 	job=$(submit alice $(small_bid 100 12) -o /dev/null --wrap 'sleep 600')
 	later=$(submit alice $(small_bid 100 1) --upload=600s -o /dev/null --wrap true)
@@ -88,6 +91,7 @@ submit_paid()
 	done
 }
 
+# bats test_tags=nightly
 @test "suspended by root: resumed, counted, and said once" {
 	job=$(submit alice $(small_bid 100 4) -o /dev/null --wrap "sleep $((2 * slot))")
 	wait_until 60 receipt_state_is "$job" running
@@ -100,6 +104,7 @@ submit_paid()
 	[ "$(grep -c "job $job is suspended" "$SANDBOX_DIR/log/slurmctld.log")" = 1 ]
 }
 
+# bats test_tags=nightly
 @test "not launched: slurmd could not, and cancelled it as root" {
 	job=$(submit_paid --bid=deadline:100,12 $(small_bid 1 2 | cut -d' ' -f2-) --upload=20s)
 	wait_until 30 receipt_state_is "$job" sold
@@ -126,6 +131,7 @@ submit_paid()
 }
 
 # Slurm lets an owner ask for what it itself does when a node cannot be booted.
+# bats test_tags=nightly
 @test "ended by its owner as if its node had not booted: as cancelled" {
 	cc -o "$SANDBOX_DIR/client" "$lib_dir/../attack/client.c" -lslurm
 	job=$(submit_paid --bid=deadline:100,10 $(small_bid 1 6 | cut -d' ' -f2-))

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # The clock of the whole cluster is set, forward and back: libfaketime shows every daemon another one.
 
 load lib

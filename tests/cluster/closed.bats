@@ -159,6 +159,7 @@ fill()
 }
 
 # What an editor, a package or a copy by root leaves behind. slurmctld runs as SlurmUser, who is not root.
+# bats test_tags=nightly
 @test "an auction.conf that slurmctld may not read, that is empty or not there: closed, and open again" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"
@@ -191,6 +192,7 @@ fill()
 	wait_until 30 auction_open
 }
 
+# bats test_tags=nightly
 @test "slurmctld is stopped while it does not answer its agent: closed" {
 	touch "$HOLD_DIR/nodes"
 	wait_until 60 test -e "$HOLD_DIR/nodes.asked"
@@ -235,6 +237,7 @@ fill()
 	wait_until 30 status_is .warning ''
 }
 
+# bats test_tags=nightly
 @test "SpoolDir is changed: the old one stays until slurmctld is started again, and the log says so" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	pid=$(cat "$SANDBOX_DIR/run/slurmctld.pid")
@@ -251,6 +254,7 @@ fill()
 	wait_until 30 auction_open
 }
 
+# bats test_tags=nightly
 @test "an account that may not run as many jobs at once as it bought: the job is ended, for that reason" {
 	job=$(submit alice --bid=deadline:1000,14 $(wide_bid 1 | cut -d' ' -f2-) -p edge --upload=edge=20s -o /dev/null --wrap 'sleep 60')
 	wait_until 30 receipt_state_is "$job" sold
@@ -284,6 +288,7 @@ modes_of_kept_files()
 	chmod 700 "$(spool)"
 }
 
+# bats test_tags=nightly
 @test "a file of the spool that is somebody else's, and a directory that others can write to: closed" {
 	sandbox stop slurmctld
 	chown alice "$(spool)/journal"

@@ -16,6 +16,7 @@ node_is()
 	[[ $(sinfo -hNo %T -n "$1") == $2 ]]
 }
 
+# bats test_tags=nightly
 @test "a node that is off is sold, up before its slot though SuspendTime is shorter than that, and off again afterwards" {
 	wait_until 30 node_is cloud1 'idle~'
 	# Slurm's power saving gives it ten seconds; its slot is further ahead.
@@ -75,6 +76,7 @@ node_is()
 	[ "$(later --data-mb=3000 --upload=cloud=20s)" = 0 ]
 }
 
+# bats test_tags=nightly
 @test "a cloud that is one server: a co-located job has as many nodes as it takes, up in time; one that fails is replaced" {
 	sed -i 's/^PartitionName=cloud.*/PartitionName=cloud Site=cloud OneServer=yes/' "$SANDBOX_DIR/etc/auction.conf"
 	scontrol reconfigure

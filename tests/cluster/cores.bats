@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # What Slurm gives beyond what a job says: whole cores where these have two threads, defaults of partitions and of the cluster. Gangs buy
 # that.
 

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # The disk of the spool is full: what is sold keeps its fences, what is on disk is carried out, and a sale whose start came late for it is
 # put off, as after an outage.
 

@@ -66,12 +66,14 @@ stays_closed()
 	as carol scancel "$job"
 }
 
+# bats test_tags=nightly
 @test "auction.conf is empty at the start" {
 	: > "$conf"
 	sandbox restart slurmctld
 	stays_closed
 }
 
+# bats test_tags=nightly
 @test "auction.conf cannot be read at the start" {
 	chmod 600 "$conf"
 	chown root: "$conf"
@@ -80,6 +82,7 @@ stays_closed()
 	stays_closed
 }
 
+# bats test_tags=nightly
 @test "auction.conf is a directory at the start, as where a file system is not mounted" {
 	rm "$conf"
 	mkdir "$conf"
@@ -87,6 +90,7 @@ stays_closed()
 	stays_closed
 }
 
+# bats test_tags=nightly
 @test "the copy in StateSaveLocation is lost, too: the one beside the spool counts" {
 	[ "$(stat -c %a "$SANDBOX_DIR/state/auction/auction.conf")" = 600 ]
 	rm "$conf" "$SANDBOX_DIR/state/auction.conf"
@@ -163,6 +167,7 @@ knock()
 }
 
 # Slurm puts a job into the Alternate= of a partition that takes none, after job_submit has seen it.
+# bats test_tags=nightly
 @test "a partition that is shut and whose Alternate= is sold: no job for it gets in there without a bid" {
 	scontrol create partitionname=plain nodes="$(sinfo -ho %N -p main)" state=UP
 	held=$(submit alice -p plain --hold -o /dev/null --wrap true)

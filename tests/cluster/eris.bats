@@ -102,6 +102,7 @@ trained()
 		awk '{ x[NR] = $1 } END { n = int(NR / 4); for (i = 1; i <= n; i++) { a += x[i]; b += x[NR + 1 - i] }; print a / n, b / n; exit b >= a }'
 }
 
+# bats test_tags=nightly
 @test "chunks of a node that has no workers are copied where directories are shared; what is half there is not sent twice" {
 	chunks_on d1 2 --data-shared
 	# A move that broke off.
@@ -157,6 +158,7 @@ sent()
 	sed -n 's/^slaunch: slot [0-9]*: chunk \([0-9]*\) \(not \)\?moved from .*: \([0-9]*\) bytes$/\1 \3/p' "$home/train.out"
 }
 
+# bats test_tags=nightly
 @test "slurmctld is killed in the middle of a move: no byte is sent twice, a chunk is there whole or not at all, and the job ends" {
 	local c
 

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Plans of several layouts on a real cluster: nodes come and go, the lead moves and keeps its number.
 
 load lib

@@ -79,6 +79,7 @@ up()
 	up "$node"
 }
 
+# bats test_tags=nightly
 @test "a node that fails under a member, and there is no other: everything is paid back" {
 	job=$(submit alice $(long_bid 1000) -o /dev/null --wrap 'sleep 100')
 	wait_until 30 receipt_state_is "$job" sold
@@ -178,6 +179,7 @@ up()
 	reconfigure
 }
 
+# bats test_tags=nightly
 @test "slurmdbd is away for a while: jobs run, and their receipts arrive later" {
 	wait_until 30 auction_open
 	sandbox stop slurmdbd
@@ -191,6 +193,7 @@ up()
 }
 
 # slurmctld then lets who changes a job of which it asks the database wait for up to 5 s, and refuses.
+# bats test_tags=nightly
 @test "slurmdbd hangs: jobs are started and ended with their slots all the same" {
 	local jobs=() user job
 

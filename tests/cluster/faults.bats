@@ -71,6 +71,7 @@ sell_dear()
 	wait_until 60 settled "$job"
 }
 
+# bats test_tags=nightly
 @test "AdminComment of a member written over by root: it has its receipt again, by which a slurmctld that starts knows it" {
 	job=$(submit alice --bid=deadline:1000,60 --epochs=1 --chunks=8 --minibatches=$((4 * slot)) --gradient-mb=0 \
 		--worker-time=v100=1s --ps-time=ps.s=0s -p edge --upload=edge=150s -o /dev/null --wrap true)
@@ -99,6 +100,7 @@ sell_dear()
 	[ "$(database_receipt "$job" '.plan[0].workers | keys[0]')" = "$node" ]
 }
 
+# bats test_tags=nightly
 @test "slurmd is restarted, and killed and started again, under a job: it goes on" {
 	job=$(submit alice $(small_bid 100 8) -p edge -o /dev/null --wrap 'sleep 15')
 	wait_until 30 job_is "$job" RUNNING
@@ -147,6 +149,7 @@ sell_dear()
 	wait_until 60 settled "$job"
 }
 
+# bats test_tags=nightly
 @test "a site reserves all nodes: later at the same price, or paid back where that is worth nothing" {
 	patient=$(submit alice $(later_bid 100 4) -o /dev/null --wrap 'sleep 60')
 	# Worth nothing a slot later.
@@ -166,6 +169,7 @@ sell_dear()
 	wait_until 60 settled "$patient"
 }
 
+# bats test_tags=nightly
 @test "types, prices and policy change under what was sold: it keeps what it has, at its price" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	# On GPUs of the other kind, so that what runs has one layout all the while.

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Nodes that the auction shares with an ordinary partition, and plans of several layouts: what is fenced follows the plan.
 
 load lib

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # What Slurm has beside plain GPUs: types whose case differs between slurm.conf, auction.conf and accounting, MIG, types of 63 bytes,
 # shares of GPUs; and jobs that leave it open which type they get, and how many nodes.
 

@@ -100,6 +100,7 @@ both_say()
 	both_say deepspeed 8 'fsdp: rank [0-7] of 8 ok'
 }
 
+# bats test_tags=nightly
 @test "Megatron on whole nodes, JAX, Lightning, tasks without nodes" {
 	send_both megatron jax lightning tasks
 	both_ended megatron jax lightning tasks
@@ -169,6 +170,7 @@ both_say()
 	done
 }
 
+# bats test_tags=nightly
 @test "options in the environment, and --signal and scancel that reach the tasks on all nodes" {
 	local job jobs=() word theirs ours
 

@@ -112,6 +112,7 @@ tasks_by_node()
 	output "$1" | grep '^task' | cut -d' ' -f4 | sort | uniq -c | awk '{print $1}' | sort -rn | paste -sd' '
 }
 
+# bats test_tags=nightly
 @test "tasks that do not divide over their nodes" {
 	local said='srun bash -c "echo task \$SLURM_PROCID on \$SLURMD_NODENAME with \${CUDA_VISIBLE_DEVICES-none}"'
 
@@ -197,6 +198,7 @@ that it may use 4 are as large"* ]]
 	[[ $output == *"the best schedule comes after the deadline"* ]]
 }
 
+# bats test_tags=nightly
 @test "a chain: the next one has bought the slots after the one before" {
 	first=$(submit alice --bid=3000 -N2 -t1 --mem=100 -o chain.out --wrap 'echo first; sleep 2')
 	second=$(submit alice --bid=3000 -N1 -t1 --mem=100 -d "afterok:$first" -o chain.out --open-mode=append --wrap 'echo second')
@@ -254,6 +256,7 @@ ranks_run()
 		bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS, gpus $CUDA_VISIBLE_DEVICES${SLURM_AUCTION_BID:+, a bid}"' 2>&1)
 }
 
+# bats test_tags=nightly
 @test "srun outside of a job: waits for what starts at once, and runs in it" {
 	# What the test before had sold may not be off its nodes yet.
 	wait_until 60 ranks_run
@@ -273,6 +276,7 @@ ranks_run()
 	[[ $output == *"--bid: bids are for sbatch, salloc and srun outside of a job; in a job srun runs in what it has bought"* ]]
 }
 
+# bats test_tags=nightly
 @test "a node that is drained is replaced before the start, and slurmctld may be restarted meanwhile" {
 	job=$(submit alice --bid=3000 -N2 --gpus-per-node=4 -t1 --mem=100 -b now+100 -o moved.out --wrap 'srun hostname; echo $SLURM_JOB_NODELIST')
 	wait_until 30 receipt_state_is "$job" sold

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Heterogeneous jobs beside the auction: Slurm takes them only where SchedulerType is sched/backfill to the letter.
 
 load lib

@@ -59,6 +59,7 @@ said_to()
 	wait_until 60 group_is "$first" RUNNING
 }
 
+# bats test_tags=nightly
 @test "MaxJobs bounds what runs at once, not what comes after" {
 	as root sacctmgr -i modify user alice set maxjobs=1
 	wait_until 30 eval '[[ $(said_to alice '"$(wide_bid 1000)"') == *"MaxJobs of your association in training is 1 at once, and the best schedule has "* ]]'
@@ -75,6 +76,7 @@ said_to()
 	[[ $(said_to alice $(wide_bid 1000)) == *'would be accepted'* ]]
 }
 
+# bats test_tags=nightly
 @test "a QOS that there is not, that the user may not have, or that wants more fairshare" {
 	[[ $(said_to alice --qos=nosuch $(small_bid 100 1)) == *'there is no QOS nosuch'* ]]
 	[[ $(said_to bob --qos=gold $(small_bid 100 1)) == *'your association in training may not have QOS gold'* ]]
@@ -103,6 +105,7 @@ said_to()
 	wait_until 30 eval '[[ $(said_to bob '"$(wide_bid 1000)"') == *"would be accepted"* ]]'
 }
 
+# bats test_tags=nightly
 @test "limits on TRES: a bid is kept within them, later where others have them used up" {
 	local gpu=(--qos=gold --bid=linear:3000,100/m --gpus-per-node=v100:1 -c1 --mem=100 -t1)
 
@@ -130,6 +133,7 @@ said_to()
 	wait_until 60 sacct_is "$second" State COMPLETED
 }
 
+# bats test_tags=nightly
 @test "GrpTRES that came after a sale: it ends as limit, also where its owner cancels it while it waits" {
 	local job jobs=()
 
@@ -148,6 +152,7 @@ said_to()
 	done
 }
 
+# bats test_tags=nightly
 @test "a coordinator who lowers MaxWall under what he has bought has given it up, others have not" {
 	as root sacctmgr -i add coordinator account=training names=alice
 	wait_until 60 eval 'scontrol -o show assoc_mgr users=alice flags=users | grep -q alice'
@@ -163,6 +168,7 @@ said_to()
 	[ "$(database_receipt "$his" .why) $(database_receipt "$other" .why)" = "limit barred" ]
 }
 
+# bats test_tags=nightly
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
 	for _ in {1..19}; do
 		submit bob --hold -o /dev/null --wrap true || break

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Jobs that take longer than they said, whose own slots somebody else has bought: what may be requeued goes on on other nodes.
 
 load lib

@@ -69,6 +69,7 @@ setup_file()
 	reconfigure
 }
 
+# bats test_tags=nightly
 @test "what is worth nothing later buys nothing" {
 	job=$(whole edge2 alice --bid=deadline:300,8 -o /dev/null --wrap 'sleep 600')
 	end=$(plan_end "$job")

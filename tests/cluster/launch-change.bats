@@ -290,6 +290,7 @@ epochs()
 	[ "$(value loss "$(grep '^final ' "$out")")" = "$last" ]
 }
 
+# bats test_tags=nightly
 @test "async: workers join and leave a running PS, and the loss goes down" {
 	follow 1:2 --elastic "$TRAIN" --async --rate 0.1 --epochs 8 --chunks 16 --minibatches 8 --pace 20ms --checkpoint "$dir/ckpt"
 	wait_until 30 lines 1 '^epoch=1 '
@@ -393,6 +394,7 @@ train_on()
 	done
 }
 
+# bats test_tags=nightly
 @test "synchronous training forms anew with each layout, also after a pause, and the loss goes down" {
 	follow 1:1 "$TRAIN" --rate 0.1 --epochs 10 --minibatches 8 --chunks 16 --pace 20ms --checkpoint "$dir/ckpt"
 	wait_until 30 lines 1 '^epoch=1 '

@@ -102,6 +102,7 @@ told_is()
 	[ "$(grep -c "^told $2 on " "$dir/lead.out")" = $((4 * $1)) ] && [ "$(grep "^told $2 on " "$dir/lead.out" | sort | uniq -c | awk '{print $1}' | sort -u)" = "$1" ]
 }
 
+# bats test_tags=nightly
 @test "scancel -s and --signal reach the tasks on all nodes, once" {
 	# In perl, as a shell cannot trap what it found ignored: the signal that may announce a change.
 	cat > "$dir/told.pl" <<-'END'

@@ -102,6 +102,7 @@ no_jobs()
 	[ -z "$(timeout 20 squeue -ho %A)" ]
 }
 
+# bats test_tags=nightly
 @test "a failing worker's exit code is the job's, and the sale is settled" {
 	printf '#!/bin/sh\n[ $AUCTION_ROLE = ps ] && exec sleep 100\nexit 9\n' > "$home/fail"
 	chmod +x "$home/fail"
@@ -113,6 +114,7 @@ no_jobs()
 	[ "$(database_receipt "$job" .why)" = failed ]
 }
 
+# bats test_tags=nightly
 @test "several sales train side by side" {
 	jobs=()
 	for i in 1 2 3 4; do

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # The auction is taken out as doc/admin-guide.md says ("Leaving"), and a plugin that is missing stops no job.
 
 load lib

@@ -24,6 +24,7 @@ node_completing()
 	[[ $(scontrol -o show node node1) =~ State=[A-Z+]*COMPLETING ]]
 }
 
+# bats test_tags=nightly
 @test "the next buyer's job waits until the node is free, and is not lost" {
 	first=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 2')
 	next=$(submit bob $(whole_bid 1) -o /dev/null --wrap 'sleep 5')
@@ -40,6 +41,7 @@ node_completing()
 	[ "$(database_receipt "$next" .why)" = completed ]
 }
 
+# bats test_tags=nightly
 @test "who has left it himself does not get all of it back, nor other slots" {
 	scancel -u bob
 	first=$(submit alice $(whole_bid 1) -o /dev/null --wrap 'sleep 2')

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # A script that does not leave its node when its job moves keeps itself waiting, for as long as Slurm lets it (KillWait, by default longer
 # than a sale waits for a job that is late): it does not get its money back for that.
 

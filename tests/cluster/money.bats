@@ -131,6 +131,7 @@ left()
 	[[ $output == "sprice: this needs a status file"* ]]
 }
 
+# bats test_tags=nightly
 @test "of two bids at once that together are more than there is, exactly one is sold" {
 	sauction grant user:bob 5
 	for i in 1 2 3 4 5; do
@@ -242,6 +243,7 @@ left()
 	sauction spool check
 }
 
+# bats test_tags=nightly
 @test "money comes by itself: for one with a line of its own, and for whoever comes; once, also after a restart" {
 	local before mine others
 	before=$(left carol) mine=${before:-0}

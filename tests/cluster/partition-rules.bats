@@ -107,6 +107,7 @@ open_to()
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
+# bats test_tags=nightly
 @test "RootOnly, AllocNodes, and partitions in which no share of a node can be sold" {
 	scontrol update partitionname=edge RootOnly=YES
 	barred alice RootOnly=YES
@@ -137,6 +138,7 @@ open_to()
 	open_to alice
 }
 
+# bats test_tags=nightly
 @test "AllocNodes that has the host of the submission: members get in as their lead does" {
 	scontrol update partitionname=edge AllocNodes=localhost
 	answer alice
@@ -218,6 +220,7 @@ change_meets()
 	[ "$(database_receipt "$second" .why)" = completed ]
 }
 
+# bats test_tags=nightly
 @test "INACTIVE until it can be of no use any more: paid back, for that reason" {
 	# So that it costs something.
 	for node in 1 2; do

@@ -317,6 +317,7 @@ END
 	wait_until 30 eval '! submit alice -p edge -o /dev/null --wrap true'
 }
 
+# bats test_tags=nightly
 @test "a broken auction.conf at the start: bids and the auction's partitions are refused with the reason, other jobs run" {
 	conf=$SANDBOX_DIR/etc/auction.conf
 	cp "$conf" "$BATS_TEST_TMPDIR/auction.conf"

@@ -138,6 +138,7 @@ END
 	wait_until 40 settled "$job"
 }
 
+# bats test_tags=nightly
 @test "between its bid and its sale the owner cannot change a job, nor any other, and for whoever else does it is cancelled" {
 	sacctmgr -i add coordinator account=training names=carol
 	other=$(submit alice -p main --hold -o /dev/null --wrap true)
@@ -161,6 +162,7 @@ END
 	wait_until 60 settled "$first" # which is written before the agent stands still again
 }
 
+# bats test_tags=nightly
 @test "a job that was changed when its lien had lapsed is not sold again as it stands" {
 	hold_agent
 	job=$(submit alice $(later_bid) -o /dev/null --wrap 'sleep 60')

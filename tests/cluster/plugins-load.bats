@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # Many users at once.
 
 load lib

@@ -125,6 +125,7 @@ states_in_rows()
 	sacct -nPXD -j "$1" -o AdminComment | jq -r --arg sale "$2" 'select(.sale == $sale) | "\(.state) \(.why)"'
 }
 
+# bats test_tags=nightly
 @test "slurmctld killed at once: the next job gets the number of the one it forgot, and both are settled rightly" {
 	# Just after the moment in which it saves its jobs: it does not do so again within the next five seconds.
 	since=$EPOCHREALTIME
@@ -180,6 +181,7 @@ forgotten_runs()
 }
 
 # What is saved says that it waits, and then that its slots are over.
+# bats test_tags=nightly
 @test "slurmctld killed just after a start that it forgets: the job does not go on after its slots" {
 	forgotten=$((1000000 + RANDOM)) # like no other process's
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap "exec sleep $forgotten")
@@ -195,6 +197,7 @@ forgotten_runs()
 	[ "$(database_receipt "$job" .payment)" = 0.000000 ]
 }
 
+# bats test_tags=nightly
 @test "slurmctld killed just after a settlement: the job comes back, and is neither sold nor paid again" {
 	wait_until 60 status_is .totals.live 0 # what the test before may have left
 	job=$(submit alice $(small_bid 100 1) -o /dev/null --wrap 'sleep 1')

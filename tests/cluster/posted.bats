@@ -102,6 +102,7 @@ offer_in()
 	run -1 grep -rsl 876.543219 "$SANDBOX_DIR/state" "$SANDBOX_DIR/log"
 }
 
+# bats test_tags=nightly
 @test "a limit that is abbreviated, quoted, or the next word is taken, and kept nowhere" {
 	local form forms=('--max-pr=765.432198' '--max-p 765.432198' '--max=765.432198' '--max-price 765.432198')
 
@@ -130,6 +131,7 @@ answers()
 	grep -rhos '"event":"answer"' "$SANDBOX_DIR/state" | wc -l
 }
 
+# bats test_tags=nightly
 @test "whoever says yes to a price without a job teaches nothing" {
 	before=$(answers)
 	for i in 1 2; do
@@ -159,6 +161,7 @@ answers()
 	wait_until 30 eval '[ "$(answers)" = $((before + 2)) ]'
 }
 
+# bats test_tags=nightly
 @test "slurmctld is restarted: it asks for what it asked for before" {
 	before=$(answers)
 	run -1 as alice sbatch --max-price="$(jq -n "$(price) / 2")" $(work 1 1) --wrap true

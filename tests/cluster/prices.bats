@@ -64,6 +64,7 @@ above()
 	[ "$(status .learning.slot)" -gt $(($(status '.learning.time | floor') / slot)) ]
 }
 
+# bats test_tags=nightly
 @test "a refused bid that its user makes again is kept once" {
 	local kept refused
 
@@ -103,6 +104,7 @@ above()
 	[ "$(status '.learning | del(.kept) | tojson')" = "$before" ] || [ "$(status .learning.time)" != "$(jq .time <<< "$before")" ]
 }
 
+# bats test_tags=nightly
 @test "a job that was sold keeps its price when others change" {
 	job=$(submit alice $(small_bid 900000 10) -o /dev/null --wrap 'sleep 60')
 	payment=$(receipt_get "$job" .payment)

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # sbid profile, as a user has it: a trial of a program on a GPU that is bought, and the options of a bid.
 
 load lib

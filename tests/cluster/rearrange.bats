@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # With learned prices, jobs that are sold and wait move to where they cost less by now, at their prices and no later.
 
 load lib

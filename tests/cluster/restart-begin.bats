@@ -69,6 +69,7 @@ answers()
 	wait_until 60 job_ended "$late"
 }
 
+# bats test_tags=nightly
 @test "a job that is put off does not begin as it stood while Slurm has not changed it yet" {
 	sell_and_kill late.txt
 	wait_until 60 eval '[ $EPOCHSECONDS -ge '$((begin + 4))' ]'
@@ -126,6 +127,7 @@ completed_tasks()
 	sacct -nPX -S now-1day -E now+1day -j "$1" -o State,AdminComment | grep -c '^COMPLETED|.*"why":"completed"'
 }
 
+# bats test_tags=nightly
 @test "an array that comes back from before its tasks were split off stands again, and all of them run" {
 	local array
 

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # slurmctld is killed in the middle of a change, and refuses to move a job: its moments are held (hold_requeue.c), so that they are
 # these and no others.
 

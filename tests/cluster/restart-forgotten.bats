@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # slurmctld saves what becomes of jobs some seconds late. One that was killed comes back with jobs as pending that run, and with a
 # lead where it was before: nothing begins where what it has forgotten still runs, and that is ended.
 

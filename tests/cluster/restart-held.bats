@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # A job that comes back from before its settlement may run somewhere, so that it is held until all nodes have told what runs there; then
 # it is ended, also by a slurmctld that finds it held.
 

@@ -1,3 +1,4 @@
+# bats file_tags=nightly
 # A slurmctld that was killed has forgotten starts of its last seconds, and does not end what runs of a job that was cancelled before the
 # nodes told of it: nothing is given again before slurmd there has nothing left of the job. What ended by itself meanwhile may begin again.
 

@@ -160,6 +160,7 @@ sell_to_changes()
 	made="$end1 $end2 $run"
 }
 
+# bats test_tags=nightly
 @test "waiting, starting, running, changing, pausing and ending: stopped, stopped in the middle of a change, and killed" {
 	local first second gap slow left
 	boots STOP
@@ -335,6 +336,7 @@ sell_starts()
 	made="$alone $group $urgent $short $next"
 }
 
+# bats test_tags=nightly
 @test "a start that slurmctld missed: made up for after the plan, or the slots paid back, or everything" {
 	local first
 	in_one_slot sell_starts

@@ -105,6 +105,7 @@ node2" ]
 	SANDBOX_DIR=$mine run -0 sandbox status
 }
 
+# bats test_tags=nightly
 @test "clusters that start in the same moment take different ports" {
 	dirs=$(for i in 1 2 3 4 5 6; do mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX"; done)
 	for d in $dirs; do
@@ -124,6 +125,7 @@ elsewhere()
 		"$sandbox_program" -d "$1" up $database --plugins off --nodes 'x1:partition=main,cpus=1,mem=1000' > "$1.log" 2>&1 3>&-
 }
 
+# bats test_tags=nightly
 @test "clusters that start in the same moment in different roots take different ports" {
 	unshare -m true || skip "no name space of mounts can be made here"
 	dirs=$(for i in 1 2; do mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX"; done)
@@ -160,6 +162,7 @@ elsewhere()
 	run -0 sandbox -d "$other" down --remove
 }
 
+# bats test_tags=nightly
 @test "down ends what a slurmd that was killed left running" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	sandbox -d "$other" up $database --nodes 'x1:partition=main,cpus=4,mem=4000'
@@ -173,6 +176,7 @@ elsewhere()
 }
 
 # Its first thread has ended, and with that it has no command line any more; another one holds what it has open.
+# bats test_tags=nightly
 @test "a daemon that was killed is gone once its last thread is" {
 	local dir=$BATS_TEST_TMPDIR in pid
 	cat > "$dir/ends.c" <<-'END'
@@ -200,6 +204,7 @@ elsewhere()
 	wait_until 10 gone "$pid" slurmctld
 }
 
+# bats test_tags=nightly
 @test "a cloud node boots when it is asked to, but not in the same second, in which slurmctld does not notice" {
 	other=$(mktemp -d "${TMPDIR:-/tmp}/auction-test-XXXXXX")
 	sandbox -d "$other" up $database --plugins off --nodes 'c1:partition=cloud,cpus=4,mem=4000,start=power'

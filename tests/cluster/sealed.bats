@@ -113,6 +113,7 @@ all_that_users_see()
 	[ "$(database_receipt "$job" .why)" = completed ]
 }
 
+# bats test_tags=nightly
 @test "spool and key are lost: jobs are sold again at their price" {
 	job=$(submit carol --bid=$secret $(work 2) --upload=$ahead -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$job" sold
@@ -127,6 +128,7 @@ all_that_users_see()
 	[ "$(database_receipt "$job" .payment)" = "$payment" ]
 }
 
+# bats test_tags=nightly
 @test "a receipt of a release that had bids in the clear is read, and sealed" {
 	job=$(submit carol --bid=$secret $(work 2) --upload=$ahead -o /dev/null --wrap 'sleep 1')
 	wait_until 30 receipt_state_is "$job" sold
@@ -149,6 +151,7 @@ row_stays()
 	[ "$(jq -c ".entries[] | select(.job == $1) | .done" "$SANDBOX_DIR/state/auction/receipts")" = true ]
 }
 
+# bats test_tags=nightly
 @test "a row of an earlier release, in the clear, of a job that has ended: the administrator can blank it" {
 	job=$(submit alice --bid=$secret $(work 1) -o /dev/null --wrap true)
 	wait_until 60 settled "$job"
@@ -165,6 +168,7 @@ row_stays()
 	[[ $output == *settled* && $output != *$secret* ]]
 }
 
+# bats test_tags=nightly
 @test "with PrivateData as the guide says no user sees what another has bought, and without it the log says so" {
 	local warning='PrivateData of slurm.conf does not have jobs' warnings settings
 	mapfile -t settings < <(sed -n 's/^ *\(PrivateData=[a-z,]*\)$/\1/p' "$lib_dir/../../doc/admin-guide.md")
@@ -220,6 +224,7 @@ row_stays()
 	done
 }
 
+# bats test_tags=nightly
 @test "slurmctld's log has requests as they come at debug3 alone, and no user can read it" {
 	scontrol setdebug debug3
 	as bob sbatch --quote --bid=4827.75 $(work 1) --wrap true || true

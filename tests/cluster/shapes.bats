@@ -73,6 +73,7 @@ ran_where_sold()
 	as bob scancel "$busy"
 }
 
+# bats test_tags=nightly
 @test "a node that fails is replaced by one that has the features, not by another" {
 	job=$(submit alice --bid=3000 -N1 -t1 --mem=100 -C old -b now+60 -o /dev/null --wrap 'srun true')
 	wait_until 30 receipt_state_is "$job" sold
@@ -85,6 +86,7 @@ ran_where_sold()
 	scontrol update nodename="$before" state=resume
 }
 
+# bats test_tags=nightly
 @test "--exclusive: whole nodes are bought and had" {
 	job=$(submit alice --bid=3000 -N2 -t1 --exclusive -o whole.out --wrap 'srun -l bash -c "echo \$CUDA_VISIBLE_DEVICES"; sleep 3')
 	[ "$(receipt_get "$job" .gang_whole)" = true ]
@@ -151,6 +153,7 @@ ran_where_sold()
 }
 
 # What is bought is what Slurm gives a job of such options: two GPUs of each node, and as many tasks as the options say.
+# bats test_tags=nightly
 @test "GPUs that several options name are bought once" {
 	local options=('-N2 --ntasks-per-node=2 --gpus-per-node=2 --gpus-per-task=1' '--gpus=4 --gpus-per-node=2'
 		'-n4 --gpus-per-node=2 --gpus-per-task=1' '-N1 -n2 --gpus=2 --gpus-per-task=1')
@@ -168,6 +171,7 @@ ran_where_sold()
 	done
 }
 
+# bats test_tags=nightly
 @test "a step may name GPUs in another way than its job" {
 	local steps='srun -n1 --gres=gpu:1 true && srun -n1 --gpus=1 true && srun -N1 -n1 --gpus-per-task=1 true && srun true'
 

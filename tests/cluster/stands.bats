@@ -123,6 +123,7 @@ sbid_says()
 	reconfigure
 }
 
+# bats test_tags=nightly
 @test "its time is over, it is worth nothing any more, or its owner withdraws it" {
 	alice=$(load_nodes)
 	wait_until 60 receipt_state_is "$alice" running

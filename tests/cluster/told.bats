@@ -138,6 +138,7 @@ edge/v100|class|0|0.500000|0.500000|0.500000|-|-" ]]
 	! grep -q 1000000 "$(mails sale "$job")" "$(mails refund "$job")" || false
 }
 
+# bats test_tags=nightly
 @test "who wants no mail of it gets none, and an address that is an option is none" {
 	none=$(submit alice $(small_bid 1000000 1) -o /dev/null --wrap true)
 	fail=$(submit alice --mail-type=FAIL $(small_bid 1000000 1) -o /dev/null --wrap true)
@@ -155,6 +156,7 @@ edge/v100|class|0|0.500000|0.500000|0.500000|-|-" ]]
 	! mailed '[a-z]*' "$option" || false
 }
 
+# bats test_tags=nightly
 @test "a mail program that hangs holds up nobody's sales and nobody else's mail" {
 	job=$(submit bob --mail-type=ALL $(small_bid 1000000 1) -o /dev/null --wrap true)
 	other=$(submit alice --mail-type=ALL $(small_bid 1000000 1) -o /dev/null --wrap true)
@@ -171,6 +173,7 @@ new_sales()
 	find "$MAIL_DIR" -name 'mail-sale-*' -newer "$MAIL_DIR/before" | wc -l
 }
 
+# bats test_tags=nightly
 @test "of an array the first task that is sold is mailed of, or each" {
 	bid="--bid=deadline:100000000,90s --gpus-per-node=1 --mem=100 --time=1 -o /dev/null --wrap true"
 	touch "$MAIL_DIR/before"
@@ -188,6 +191,7 @@ new_sales()
 	! mailed array "$each" || false
 }
 
+# bats test_tags=nightly
 @test "a plan that is put off is mailed of" {
 	job=$(submit alice --mail-type=REQUEUE --bid=100000000 --gpus-per-node=1 --mem=100 --time=0:10 -b now+20 -o /dev/null --wrap true)
 	scontrol update partitionname=edge state=down

@@ -438,6 +438,7 @@ complete_words()
 	jq -e --argjson worth "$worth" '.totals.welfare > 1.05 * $worth' <<< "$output"
 }
 
+# bats test_tags=nightly
 @test "with learned prices what waits moves to where it costs less; all of it can be executed; --no-rearrange" {
 	"$sim" gen dps servers=20 jobs=120 slots=60 spread=one cloud_workers=20 cloud_ps=10 -s 12 -o "$dir/day.json"
 	run_sim 0 run -p dps --prices learned --json "$dir/day.json"
@@ -624,6 +625,7 @@ complete_words()
 	[[ $stderr == *'jobs[0].user'* ]]
 }
 
+# bats test_tags=nightly
 @test "--prices learned without a past: from the jobs of the day, as they come" {
 	"$sim" gen dps servers=40 jobs=120 slots=100 spread=one cloud_workers=40 cloud_ps=20 -s 12 -o "$dir/day.json"
 	run_sim 0 run -p dps --json --prices learned "$dir/day.json"

@@ -66,6 +66,7 @@ altered()
 	[[ $output == *"ended: cancelled 1, timeout 1"* ]]
 }
 
+# bats test_tags=nightly
 @test "a storm of more than a thousand submissions: each number is one sale's" {
 	local n value
 

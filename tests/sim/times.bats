@@ -151,6 +151,7 @@ realised()
 	done
 }
 
+# bats test_tags=nightly
 @test "results of every policy that takes true times stand the check" {
 	while read -r setting policies; do
 		# shellcheck disable=SC2086

@@ -1,5 +1,5 @@
 /* replay.c - runs a fuzz target on every file of the directories and files that are its arguments,
- * by default its corpus. */
+ * by default its corpus: of fuzz_bid fuzz/corpus/bid, below $srcdir, which make check sets. */
 #include "config.h"
 
 #include <dirent.h>
@@ -11,6 +11,7 @@
 
 #define INPUT_MAX (1 << 22)
 
+static unsigned replay_corpus(const char *program);
 static unsigned replay(const char *path);
 static unsigned replay_dir(const char *path);
 static unsigned replay_file(const char *path);
@@ -23,9 +24,20 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		n += replay(argv[i]);
 	if (argc < 2)
-		n = replay(CORPUS);
+		n = replay_corpus(argv[0]);
 	printf("%u inputs\n", n);
 	return n ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static unsigned replay_corpus(const char *program)
+{
+	const char *srcdir = getenv("srcdir"), *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+	char path[4096];
+
+	REQUIRE(!strncmp(name, "fuzz_", 5));
+	snprintf(path, sizeof(path), "%s/fuzz/corpus/%s", srcdir ? srcdir : ".", name + 5);
+	return replay(path);
 }
 
 static unsigned replay(const char *path)
