@@ -108,3 +108,19 @@ waiting_job()
 		[ "$(database_receipt "$job" .why)" = cancelled ]
 	done
 }
+
+@test "the clock is set back: bids that stand are decided by the new one" {
+	local nodes='-p edge --nodes=3 --ntasks-per-node=1 --cpus-per-task=1 --mem=500'
+
+	all=$(submit alice --bid=100000000 $nodes --gpus-per-node=v100:4 --time=15 -o /dev/null --wrap true)
+	stands=$(submit bob --bid=deadline:100000000,2m $nodes --gpus-per-node=v100:1 --time=1 --stands=2h -o /dev/null --wrap true)
+	wait_until 30 receipt_state_is "$stands" waiting
+	# What ALL has bought is an hour ahead then.
+	step_clock -3600
+	wait_until 60 receipt_state_is "$stands" sold
+	as alice scancel "$all"
+	as bob scancel "$stands"
+	for job in $all $stands; do
+		wait_until 60 settled "$job"
+	done
+}

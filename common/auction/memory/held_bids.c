@@ -130,7 +130,8 @@ struct auc_held_bid *auc_held_bids_next(struct auc_held_bids *h, auc_slot slot)
 		rank_all(h);
 	h->slot = slot;
 	for (unsigned i = 0; i < h->n; i++) {
-		if (!h->of[i].job_id || h->of[i].slot >= slot || (next && h->rank[i] >= best))
+		/* One of a later slot was decided before the clock was set back. */
+		if (!h->of[i].job_id || h->of[i].slot == slot || (next && h->rank[i] >= best))
 			continue;
 		next = &h->of[i];
 		best = h->rank[i];

@@ -172,6 +172,7 @@ void auc_look_reset(struct auc_agent *a)
 	memset(&a->look_pace, 0, sizeof(a->look_pace));
 	a->next_records = 0;
 	a->calm_until = 0;
+	a->stand.next = 0;
 }
 
 void auc_look_protect(void)

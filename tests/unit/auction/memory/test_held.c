@@ -72,6 +72,10 @@ static void test_turns(void **state)
 	auc_held_bids_remove(h, "a1");
 	assert_string_equal(turns(h, 7), "b1 c1 a2 a3 ");
 	assert_string_equal(turns(h, 8), "a2 b1 c1 a3 ");
+	/* The clock is set back. */
+	assert_string_equal(turns(h, 3), "a2 b1 c1 a3 ");
+	assert_string_equal(turns(h, 3), "");
+	assert_string_equal(turns(h, 4), "a2 b1 c1 a3 ");
 	assert_int_equal(auc_held_bids_of(h, 1), 2);
 	assert_int_equal(auc_held_bids_count(h), 5);
 	auc_held_bids_find(h, "x")->lapses = 10;
