@@ -73,8 +73,8 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	}
 	if (hidden && !code)
 		code = auc_err_set(err, AUC_EINVAL,
-				   "%u nodes are powered down and hidden, and so not for sale: "
-				   "PrivateData=cloud in slurm.conf shows them",
+				   "%u nodes are hidden, and so not for sale: they are FUTURE, or "
+				   "powered down, and PrivateData=cloud in slurm.conf shows those",
 				   hidden);
 	*servers = list;
 	*nservers = n;

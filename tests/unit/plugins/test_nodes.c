@@ -195,6 +195,30 @@ static void test_servers(void **state)
 	auc_conf_free(conf);
 }
 
+/* Slurm gives no name of a node that it hides, and does not say why it does. */
+static void test_hidden(void **state)
+{
+	int32_t edge[] = {0, 1, -1};
+	partition_info_t parts[] = {{.name = (char *)"edge", .node_inx = edge}};
+	node_info_t nodes[] = {{.name = (char *)"n0", .cpus = 1}, {.cpus = 1}, {.cpus = 1}};
+	partition_info_msg_t p = {.record_count = 1, .partition_array = parts};
+	node_info_msg_t n = {.record_count = 3, .node_array = nodes};
+	struct auc_server_spec *s;
+	struct auc_conf *conf;
+	struct auc_err err;
+	unsigned ns;
+
+	(void)state;
+	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
+	assert_int_equal(auc_nodes_servers(conf, &n, &p, &s, &ns, &err), AUC_EINVAL);
+	assert_string_equal(err.text,
+			    "1 nodes are hidden, and so not for sale: they are FUTURE, or powered "
+			    "down, and PrivateData=cloud in slurm.conf shows those");
+	assert_int_equal(ns, 1);
+	free(s);
+	auc_conf_free(conf);
+}
+
 static void test_features(void **state)
 {
 	int32_t edge[] = {0, 2, -1};
@@ -354,7 +378,7 @@ int main(void)
 		cmocka_unit_test(test_gres),     cmocka_unit_test(test_gres_bad),
 		cmocka_unit_test(test_features), cmocka_unit_test(test_cores),
 		cmocka_unit_test(test_shares),   cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_servers),  cmocka_unit_test(test_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
