@@ -98,7 +98,7 @@ says()
 	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs of account training allows 2 more' "${gpu[@]}" -a 1-9
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	# For a moment it counts twice: as a bid of the last seconds, and as a job of the account.
-	wait_until 30 says alice 'would be accepted' "${gpu[@]}"
+	wait_until 30 says bob 'allows 1 more, and bids of the last seconds are 0' "${gpu[@]}" -a 1-9
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	run ! as bob sbatch "${gpu[@]}" --wrap true
 	[[ $output == *'GrpSubmitJobs of account training allows '* ]] || { echo "$output" >&2; return 1; }
