@@ -71,5 +71,5 @@ alice_before_bob()
 	wait_until 90 settled "$next"
 	[ "$(database_receipt "$next" '"\(.why) \(.payment)"')" = "completed $payment" ]
 	wait_until 60 settled "$first"
-	! log_has "job $next: bought another slot"
+	! log_has "job $next: bought another slot" || false
 }
