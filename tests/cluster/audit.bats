@@ -11,7 +11,7 @@ audit=$lib_dir/../../contrib/demo/audit
 setup_file()
 {
 	need_plugins
-	command -v slaunch > /dev/null || skip "slaunch is not installed"
+	command -v slaunch > /dev/null || { echo "slaunch is not installed" >&2; return 1; }
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --slot-seconds $slot
 	wait_until 30 auction_open

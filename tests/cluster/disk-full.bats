@@ -12,7 +12,7 @@ setup_file()
 	# edge1 and edge2 serve an ordinary partition, too, so that what is sold there is fenced.
 	auction_start --nodes 'edge[1-2]:partition=edge+main,cpus=8,mem=16000,gpus=v100:4'
 	sandbox stop slurmctld
-	mount -t tmpfs -o size=1m,mode=700,uid="$(id -u slurm)" auction "$(spool)" || skip "no file system can be mounted here"
+	mount -t tmpfs -o size=1m,mode=700,uid="$(id -u slurm)" auction "$(spool)" || { echo "no file system can be mounted here" >&2; return 1; }
 	sandbox start slurmctld
 	wait_until 60 auction_open
 	wait_until 60 nodes_settled

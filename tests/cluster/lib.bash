@@ -34,7 +34,7 @@ need_launcher()
 	elif [ -n "${AUCTION_BUILD-}" ]; then
 		SLAUNCH=$AUCTION_BUILD/contrib/slaunch/slaunch TRAIN=$AUCTION_BUILD/contrib/train/auction-train
 	fi
-	[ -x "${SLAUNCH-}" ] && [ -x "${TRAIN-}" ] || skip "no slaunch: set AUCTION_PREFIX or AUCTION_BUILD"
+	[ -x "${SLAUNCH-}" ] && [ -x "${TRAIN-}" ] || { echo "no slaunch: set AUCTION_PREFIX or AUCTION_BUILD" >&2; return 1; }
 }
 
 # The program NAME under test. program NAME

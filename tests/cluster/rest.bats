@@ -6,9 +6,14 @@ load plugins
 
 slot=10
 
+has_rest()
+{
+	type -P slurmrestd > /dev/null && type -P curl > /dev/null
+}
+
 setup_file()
 {
-	type -P slurmrestd curl > /dev/null || skip "no slurmrestd (apt install slurmrestd curl)"
+	has_rest || return 0
 	auction_start --nodes 'node[1-2]:partition=edge,cpus=8,mem=16000,gpus=v100:4'
 	export REST_SOCKET=$SANDBOX_DIR/home/alice/rest.sock
 	sandbox exec -u alice -- bash -c 'echo $$ > rest.pid; exec slurmrestd -a rest_auth/local unix:'"$REST_SOCKET" > "$SANDBOX_DIR/home/alice/rest.log" 2>&1 &
@@ -17,6 +22,12 @@ setup_file()
 	REST=$(rest GET /openapi/v3 | grep -o '/slurm\\*/v0\.0\.[0-9]*' | tr -d '\\' | sort -uV | tail -n 1)
 	[ -n "$REST" ]
 	export REST
+}
+
+# Not in setup_file(), where bats of Debian 12 takes a test that is skipped for one that fails.
+setup()
+{
+	has_rest || skip "no slurmrestd or no curl"
 }
 
 teardown_file()
