@@ -101,8 +101,9 @@ buys()
 	[ -z "$(scontrol -o show reservation | grep auction-settling)" ]
 }
 
-# Bob's job $late on node6, sold until $over, began and ended; slurmctld forgot both, put its plan off, and has not heard of the node. With a second argument
-# all of its slots are over then, and somebody else has bought those behind it, so that it comes much later. begins_and_is_put_off FILE [behind]
+# Bob's job $late on node6, sold until $over, began and ended; slurmctld forgot both, put its plan off, and has not heard of the node. With a
+# second argument all of its slots are over then, and somebody else has bought those behind it, so that it comes much later.
+# begins_and_is_put_off FILE [behind]
 begins_and_is_put_off()
 {
 	local since
