@@ -125,7 +125,8 @@ static void make_sold(const struct auc_rules *rules, const struct auc_accounts *
 				    s->err);
 }
 
-/* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have. */
+/* AUC_EFULL if OFFER (a lien of it is dropped then) is more jobs than Slurm lets the user have;
+ * AUC_EAGAIN: that is not known yet. */
 static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *desc, bool held,
 				const struct auc_offer *offer, struct auc_err *err)
 {
@@ -144,11 +145,14 @@ static enum auc_code check_jobs(struct auc_auction *a, const job_desc_msg_t *des
 	}
 	/* Its lead is a job already. */
 	need -= held && need;
-	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, minutes, offer->sale[0],
+	code = auc_site_count_jobs(desc, offer->parts[0].partition, need, minutes, offer->sale,
 				   err);
+	if (code == AUC_EAGAIN && !held && !auc_site_may_ask_again(desc->user_id))
+		code = err->code = AUC_ESTATE;
 	if (code && offer->sale[0]) {
 		auc_auction_drop(a, offer->sale, NULL);
-		auc_auction_keep_refusal(a, desc->user_id, auc_site_now(), err->text);
+		if (code != AUC_EAGAIN)
+			auc_auction_keep_refusal(a, desc->user_id, auc_site_now(), err->text);
 	}
 	return code;
 }

@@ -17,8 +17,6 @@
 
 #define CONF_KEPT   "auction.conf" /* in StateSaveLocation and in the spool's directory */
 #define NAMES_MAX   64
-#define GRANTED_MAX 256
-#define UNDERWAY    3.0 /* seconds from a bid until its jobs are counted by Slurm, at most */
 #define WANTED_MAX  64  /* users that may wait at once; others ask again */
 
 /* Of what jobs are too many, and what to do. */
@@ -27,13 +25,6 @@
 #define LESS_WORK    "lower --chunks"
 #define ARRAY        "the array is"
 #define LESS_TASKS   "submit fewer tasks"
-
-/* Jobs of a bid that was accepted AT (auc_site_elapsed()), which Slurm may not count yet. */
-struct granted {
-	uint32_t uid;
-	unsigned jobs;
-	double at;
-};
 
 static struct {
 	pthread_rwlock_t conf; /* held shared while a bid is decided, exclusively while the
@@ -65,13 +56,11 @@ static struct {
 	struct auc_rules *rules; /* NULL: not known yet */
 	int64_t rules_changed;
 	struct auc_accounts *accounts;
-	double accounts_began;
 	struct auc_groups groups;
 	/* under lock */
 	uint32_t wanted[WANTED_MAX]; /* users whose groups are to be looked up */
 	unsigned nwanted, most_threads;
-	struct granted granted[GRANTED_MAX]; /* a ring */
-	unsigned next_granted;
+	struct auc_granted granted;
 	struct auc_patience patience; /* locks itself */
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
 	  .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -80,11 +69,10 @@ static struct {
 	  .patience = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 static bool is_hidden(const char *partition);
-static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned minutes, bool hold, struct auc_err *err);
+static enum auc_code look_at_room(unsigned need, uint64_t room, uint32_t uid, bool shared,
+				  unsigned minutes, const char *limit, struct auc_err *err);
 static void want_user(uint32_t uid);
 static unsigned job_records(void);
-static unsigned granted_since(double since, uint32_t uid, bool all);
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned minutes, struct auc_err *err);
 static bool load_kept(struct auc_conf **conf);
@@ -157,7 +145,7 @@ bool auc_site_put(void)
 	auc_err_set(&site.why, AUC_ESTATE, "the auction has ended");
 	pthread_rwlock_unlock(&site.conf);
 	auc_site_set_rules(NULL, -1);
-	auc_site_set_accounts(NULL, 0);
+	auc_site_set_accounts(NULL, NULL, NULL);
 	pthread_rwlock_wrlock(&site.rules_lock);
 	auc_groups_clear(&site.groups);
 	pthread_rwlock_unlock(&site.rules_lock);
@@ -509,16 +497,22 @@ void auc_site_set_rules(struct auc_rules *rules, int64_t changed)
 	auc_rules_free(old);
 }
 
-void auc_site_set_accounts(struct auc_accounts *accounts, double began)
+bool auc_site_set_accounts(struct auc_accounts *accounts, auc_granted_is_counted *is_counted,
+			   const void *arg)
 {
 	struct auc_accounts *old;
+	bool left = false;
 
 	pthread_rwlock_wrlock(&site.rules_lock);
 	old = site.accounts;
 	site.accounts = accounts;
-	site.accounts_began = began;
+	pthread_mutex_lock(&site.lock);
+	if (is_counted)
+		left = auc_granted_sweep(&site.granted, is_counted, arg, auc_site_elapsed());
+	pthread_mutex_unlock(&site.lock);
 	pthread_rwlock_unlock(&site.rules_lock);
 	auc_accounts_free(old);
+	return left;
 }
 
 enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, unsigned ngids,
@@ -601,20 +595,6 @@ static unsigned job_records(void)
 	return list && *list ? (unsigned)slurm_list_count(*list) : 0;
 }
 
-/* Jobs of bids since SINCE, of UID or (ALL) of all. */
-static unsigned granted_since(double since, uint32_t uid, bool all)
-{
-	unsigned n = 0;
-
-	pthread_mutex_lock(&site.lock);
-	for (unsigned i = 0; i < GRANTED_MAX; i++)
-		if (site.granted[i].jobs && site.granted[i].at > since &&
-		    (all || site.granted[i].uid == uid))
-			n += site.granted[i].jobs;
-	pthread_mutex_unlock(&site.lock);
-	return n;
-}
-
 static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned minutes, struct auc_err *err)
 {
@@ -633,60 +613,69 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 				   "is %u; bid for less work, or for more workers",
 				   minutes, name, room);
 	for (int shared = 0; shared < 2; shared++) {
-		unsigned others = granted_since(site.accounts_began - UNDERWAY, uid, shared);
+		enum auc_code code;
 
 		room = auc_accounts_room(a, uid, account, partition, qos, own, shared, name);
-		if (*name && (uint64_t)need + others > room)
-			return auc_err_set(
-				err, AUC_EFULL,
-				"refused: %s %u jobs%s; %s allows %u more, and bids of the last "
-				"seconds are %u; %s, or wait until jobs have ended",
-				minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "", name,
-				room, others, minutes ? LESS_WORK : LESS_TASKS);
+		code = *name ? look_at_room(need, room, uid, shared, minutes, name, err) : AUC_OK;
+		if (code)
+			return code;
 	}
+	return AUC_OK;
+}
+
+/*
+ * NEED jobs of UID, MINUTES long, where LIMIT has ROOM for more than Slurm counts. Bids of the last
+ * seconds may be counted or not: where that matters it is not decided before it is known.
+ */
+static enum auc_code look_at_room(unsigned need, uint64_t room, uint32_t uid, bool shared,
+				  unsigned minutes, const char *limit, struct auc_err *err)
+{
+	unsigned others;
+
+	pthread_mutex_lock(&site.lock);
+	others = auc_granted_jobs(&site.granted, uid, shared, auc_site_elapsed());
+	pthread_mutex_unlock(&site.lock);
+	if (need > room)
+		return auc_err_set(err, AUC_EFULL,
+				   "refused: %s %u jobs%s; %s allows %llu more; %s, or wait until "
+				   "jobs have ended",
+				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
+				   limit, (unsigned long long)room,
+				   minutes ? LESS_WORK : LESS_TASKS);
+	if (need && need + (uint64_t)others > room)
+		return auc_err_set(err, AUC_EAGAIN,
+				   "%s %u jobs%s; %s allows %llu more, and bids of the last seconds "
+				   "may take %u of them, which are being counted; try again in a "
+				   "moment",
+				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
+				   limit, (unsigned long long)room, others);
 	return AUC_OK;
 }
 
 /* Two submissions at once must not both take the last room. */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned minutes, bool hold, struct auc_err *err)
+				  unsigned minutes, const char *sale, struct auc_err *err)
 {
-	enum auc_code code;
+	uint32_t max = slurm_conf.max_job_cnt, there = job_records();
+	enum auc_code code = AUC_OK;
+	char name[32];
 
 	pthread_mutex_lock(&site.count_lock);
-	code = count_jobs(desc, partition, need, minutes, hold, err);
-	pthread_mutex_unlock(&site.count_lock);
-	return code;
-}
-
-static enum auc_code count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				unsigned minutes, bool hold, struct auc_err *err)
-{
-	enum auc_code code = AUC_OK;
-	uint64_t there = job_records();
-
-	/* Those that are on their way may be counted twice for a moment. */
-	if (there)
-		there += granted_since(auc_site_elapsed() - UNDERWAY, 0, true);
-	if (there && slurm_conf.max_job_cnt && there + need > slurm_conf.max_job_cnt)
-		return auc_err_set(err, AUC_EFULL,
-				   "refused: %s %u jobs%s, and with those that there are these are "
-				   "more than MaxJobCount=%u; %s, or try again later",
-				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
-				   slurm_conf.max_job_cnt, minutes ? LESS_WORK : LESS_TASKS);
-	if (slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
+	snprintf(name, sizeof(name), "MaxJobCount=%u", max);
+	if (there && max)
+		code = look_at_room(need, max > there ? max - there : 0, 0, true, minutes, name,
+				    err);
+	if (!code && slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
 		pthread_rwlock_rdlock(&site.rules_lock);
 		code = check_limits(desc, partition, need, minutes, err);
 		pthread_rwlock_unlock(&site.rules_lock);
 	}
-	if (code || !hold)
-		return code;
 	pthread_mutex_lock(&site.lock);
-	site.granted[site.next_granted] =
-		(struct granted){.uid = desc->user_id, .jobs = need, .at = auc_site_elapsed()};
-	site.next_granted = (site.next_granted + 1) % GRANTED_MAX;
+	if (!code && *sale)
+		auc_granted_add(&site.granted, sale, desc->user_id, need, auc_site_elapsed());
 	pthread_mutex_unlock(&site.lock);
-	return AUC_OK;
+	pthread_mutex_unlock(&site.count_lock);
+	return code;
 }
 
 bool auc_site_may_ask_again(uint32_t uid)

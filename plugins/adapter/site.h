@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "adapter/accounts.h"
+#include "adapter/granted.h"
 #include "adapter/partition_rules.h"
 #include "auction/auction.h"
 #include "base/err.h"
@@ -119,12 +120,13 @@ bool auc_site_expects_member(const char *sale);
 /*
  * Slurm's rules of the partitions (partition_rules.h), users' groups (groups.h) and accounts, as
  * the agent last read them. CHANGED is what auc_partitions_changed() said before they were
- * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over. BEGAN: when it
- * was begun to read them (auc_site_elapsed()).
+ * read, or AUC_SITE_UNSURE: no bid goes by them yet. Both take RULES, ACCOUNTS over. IS_COUNTED (ARG)
+ * says which bids' jobs ACCOUNTS have; true if there are others (granted.h).
  */
 #define AUC_SITE_UNSURE INT64_MIN
 void auc_site_set_rules(struct auc_rules *rules, int64_t changed);
-void auc_site_set_accounts(struct auc_accounts *accounts, double began);
+bool auc_site_set_accounts(struct auc_accounts *accounts, auc_granted_is_counted *is_counted,
+			   const void *arg);
 /* The groups of the rule that says GROUPS; those of a user. GIDS is copied. AUC_ENOMEM. */
 enum auc_code auc_site_set_group_ids(const char *groups, const uint32_t *gids, unsigned ngids,
 				     struct auc_err *err);
@@ -141,10 +143,11 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
  * AUC_EFULL, with the limit named, if NEED jobs more than there are would be more than MaxJobCount
  * or than the limits of DESC's user allow; or if the longest of them, of MINUTES, is too long for
  * these limits. PARTITION: of its lead. MINUTES 0: they are tasks of an array, each of which is
- * looked at later. If HOLD they are counted from now on, until the agent has seen them.
+ * looked at later. Those of SALE ("": of none) are counted from now on. AUC_EAGAIN: it depends on
+ * bids of the last seconds, which Slurm may have counted or not.
  */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
-				  unsigned minutes, bool hold, struct auc_err *err);
+				  unsigned minutes, const char *sale, struct auc_err *err);
 /* CPUs of a core, as the agent last saw the nodes: the most of any; 0: not known. */
 void auc_site_set_most_threads(unsigned threads);
 unsigned auc_site_most_threads(void);

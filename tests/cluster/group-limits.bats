@@ -97,11 +97,12 @@ says()
 	as root sacctmgr -i modify account training set grpsubmitjobs=2
 	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs of account training allows 2 more' "${gpu[@]}" -a 1-9
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
-	# For a moment it counts twice: as a bid of the last seconds, and as a job of the account.
-	wait_until 30 says bob 'allows 1 more, and bids of the last seconds are 0' "${gpu[@]}" -a 1-9
+	wait_until 30 says bob 'refused: the array is 9 jobs; GrpSubmitJobs of account training allows 1 more' "${gpu[@]}" -a 1-9
+	# It counts once: not as a job of the account and as a bid of the last seconds.
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	run ! as bob sbatch "${gpu[@]}" --wrap true
 	[[ $output == *'GrpSubmitJobs of account training allows '* ]] || { echo "$output" >&2; return 1; }
+	wait_until 30 says carol 'refused: the best schedule is 1 jobs at once, one for each node; GrpSubmitJobs of account training allows 0 more' "${gpu[@]}"
 }
 
 # bats test_tags=nightly

@@ -174,5 +174,5 @@ said_to()
 		submit bob --hold -o /dev/null --wrap true || break
 	done
 	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
-	[[ $output == *'more than MaxJobCount=20'* ]]
+	[[ $output == *'MaxJobCount=20 allows 1 more'* ]]
 }

@@ -576,7 +576,9 @@ static int bid_array(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submi
 					   bid->npartitions
 						   ? bid->partitions[0]
 						   : auc_auction_conf(a)->partitions[0].name,
-					   array.n, 0, false, &err);
+					   array.n, 0, "", &err);
+	if (code == AUC_EAGAIN && !auc_site_may_ask_again(desc->user_id))
+		code = AUC_ESTATE;
 	if (!code && posts(a))
 		code = take_posted(bid, quote, &offer, &err);
 	if (code) {

@@ -76,6 +76,7 @@ struct auc_agent {
 	unsigned nowners, owners_alloc;
 	unsigned records; /* all of Slurm's jobs when they were last counted */
 	uint64_t edition; /* of the ledger, that the tasks are like; 0: none */
+	double listed_at; /* auc_site_elapsed(): what was in the ledger then is in the tasks */
 	uint64_t lapsed;  /* liens, as counted by it */
 	struct auc_look_pace look_pace;
 	struct auc_look_pace_signs signs; /* of this cycle */

@@ -45,6 +45,7 @@ static void new_receipt(struct auc_task *t, char *receipt);
 
 bool auc_book_sync(struct auc_agent *a)
 {
+	double began = auc_site_elapsed();
 	uint64_t edition = auc_auction_edition(a->auction);
 	struct auc_sale_view *views;
 	struct auc_task **at, *t;
@@ -53,8 +54,10 @@ bool auc_book_sync(struct auc_agent *a)
 	bool good = true;
 	unsigned n;
 
-	if (edition && edition == a->edition)
+	if (edition && edition == a->edition) {
+		a->listed_at = began;
 		return true;
+	}
 	a->edition = 0;
 	if (auc_auction_sales(a->auction, &views, &n, &err)) {
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
@@ -82,8 +85,10 @@ bool auc_book_sync(struct auc_agent *a)
 	if (totals.lapsed != a->lapsed)
 		auc_look_want_all(a, auc_site_now() + 5);
 	a->lapsed = totals.lapsed;
-	if (good)
+	if (good) {
 		a->edition = edition;
+		a->listed_at = began;
+	}
 	return true;
 }
 

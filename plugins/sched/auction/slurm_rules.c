@@ -14,7 +14,7 @@
 #include "sched/rpc/rpc_threads.h"
 
 #define GROUPS_EVERY   600.0        /* seconds: as often as Slurm itself, if it does not say */
-#define ACCOUNTS_SOON  1.0          /* seconds after a sale */
+#define ACCOUNTS_SOON  1.0          /* seconds after a sale, and while bids are not counted */
 #define ACCOUNTS_EVERY 5.0          /* seconds between looks at accounts, */
 #define SHARE          100          /* or so many times what a look takes, */
 #define ACCOUNTS_MAX   60.0         /* but so many at most */
@@ -53,6 +53,7 @@ static void ask_groups(struct auc_slurm_rules *p, unsigned rule);
 static enum auc_code look_up(struct auc_rpc_task *e);
 static void take_lookups(struct auc_agent *a);
 static void load_accounts(struct auc_agent *a, double now);
+static bool is_counted(const void *arg, const char *sale, double at);
 static void find_coordinator(const struct auc_rules *rules, const struct auc_accounts *accounts,
 			     void *arg);
 static uint16_t state_of(const struct auc_agent *a, const char *partition);
@@ -304,7 +305,7 @@ static void take_lookups(struct auc_agent *a)
 
 static void load_accounts(struct auc_agent *a, double now)
 {
-	double began = auc_site_elapsed(), wait;
+	double began = auc_site_elapsed(), least = ACCOUNTS_EVERY, wait;
 	struct auc_accounts *accounts;
 	assoc_mgr_info_msg_t *msg;
 	enum auc_code code;
@@ -317,11 +318,27 @@ static void load_accounts(struct auc_agent *a, double now)
 	}
 	if (code)
 		auc_agent_complain(a, AUC_ERROR_NODES, &err);
-	else
-		auc_site_set_accounts(accounts, began);
+	else if (auc_site_set_accounts(accounts, is_counted, a))
+		least = ACCOUNTS_SOON;
 	wait = (auc_site_elapsed() - began) * SHARE;
-	wait = wait < ACCOUNTS_EVERY ? ACCOUNTS_EVERY : wait;
+	wait = wait < least ? least : wait;
 	a->slurm_rules->next_accounts = now + (wait < ACCOUNTS_MAX ? wait : ACCOUNTS_MAX);
+}
+
+/* Accounts were read after the agent had last looked: what it knew to be there is counted, and of a
+ * lien that is gone nothing comes. */
+static bool is_counted(const void *arg, const char *sale, double at)
+{
+	const struct auc_agent *a = arg;
+	const struct auc_task *t = auc_tasks_find(&a->tasks, sale);
+
+	if (!t)
+		return at < a->listed_at;
+	for (unsigned i = 0; t->exec.booked != AUC_SALE_SETTLED && i < t->exec.nparts; i++)
+		if (!t->exec.jobs[i].id && (!i || !t->parts[i].lead) &&
+		    t->parts[i].start <= t->exec.start)
+			return false;
+	return true;
 }
 
 /* One that is not known is as if it were up: what becomes of its nodes says the rest. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "adapter/granted.h"
 #include "adapter/partitions.h"
 #include "adapter/patience.h"
 #include "adapter/site.h"
@@ -402,6 +403,44 @@ static void test_patience(void **state)
 	assert_true(auc_patience_lasts(&p, 7, 128));
 }
 
+/* Whether it is one of the sales of a list. */
+static bool is_listed(const void *arg, const char *sale, double at)
+{
+	(void)at;
+	return strstr(arg, sale);
+}
+
+static void test_granted(void **state)
+{
+	struct auc_granted g = {0};
+	char sale[8];
+
+	(void)state;
+	auc_granted_add(&g, "a", 7, 3, 100);
+	auc_granted_add(&g, "b", 8, 1, 101);
+	auc_granted_add(&g, "c", 7, 1, 101);
+	auc_granted_add(&g, "d", 7, 0, 101);
+	assert_int_equal(auc_granted_jobs(&g, 7, false, 102), 4);
+	assert_int_equal(auc_granted_jobs(&g, 7, true, 102), 5);
+	/* What is counted is not once more on its way; what is slow still is. */
+	assert_true(auc_granted_sweep(&g, is_listed, "b c", 115));
+	assert_int_equal(auc_granted_jobs(&g, 7, false, 115), 3);
+	assert_int_equal(auc_granted_jobs(&g, 7, true, 115), 3);
+	assert_false(auc_granted_sweep(&g, is_listed, "a", 116));
+	assert_int_equal(auc_granted_jobs(&g, 7, true, 116), 0);
+	/* Not for ever. */
+	auc_granted_add(&g, "e", 7, 2, 120);
+	assert_int_equal(auc_granted_jobs(&g, 7, false, 120 + AUC_GRANTED_LONGEST - 1), 2);
+	assert_int_equal(auc_granted_jobs(&g, 7, false, 120 + AUC_GRANTED_LONGEST), 0);
+	assert_false(auc_granted_sweep(&g, is_listed, "", 120 + AUC_GRANTED_LONGEST));
+	/* Of more than there is room for the last count. */
+	for (unsigned i = 0; i < AUC_GRANTED_MAX + 9; i++) {
+		snprintf(sale, sizeof(sale), "s%u", i);
+		auc_granted_add(&g, sale, 9, 1, 200);
+	}
+	assert_int_equal(auc_granted_jobs(&g, 9, false, 200), AUC_GRANTED_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_known),
 		cmocka_unit_test(test_default),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_granted),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);
