@@ -55,6 +55,9 @@ static void print_changes(FILE *out, const struct auc_plan *plan);
 static void print_where(FILE *out, const struct auc_market *m, const struct auc_plan *plan,
 			bool ps);
 static void print_when(FILE *out, const struct auc_plan *plan, const struct auc_offer *offer);
+static void print_too_long(const struct auc_market *m, const char *takes, int64_t slots,
+			   const char *from, int64_t left, FILE *out);
+static void print_length(FILE *out, double seconds);
 static void print_time(FILE *out, double when);
 static const char *lower(const struct auc_question *q);
 static const char *credits(double x, char text[AUC_MONEY_LEN]);
@@ -503,10 +506,7 @@ static void print_limit(const struct auc_auction *a, const struct auc_question *
 			upload = job->upload[s];
 	left = auc_market_last(m) - job->arrival - (int64_t)upload + 1;
 	if (least > left)
-		fprintf(out,
-			"it needs at least %" PRId64 " slots, and from its data's arrival to the "
-			"end of the horizon there are %" PRId64,
-			least, left > 0 ? left : 0);
+		print_too_long(m, "it needs at least", least, "its data's arrival", left, out);
 	else if (job->ndata && job->chunk_mb > auc_market_traffic_budget(m))
 		fprintf(out,
 			"a chunk of %g MB is more than nodes may send in a slot (%g MB), so none "
@@ -517,6 +517,30 @@ static void print_limit(const struct auc_auction *a, const struct auc_question *
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));
 		fprintf(out, " cannot hold it for as long as it takes");
 	}
+}
+
+/* More slots than are left. */
+static void print_too_long(const struct auc_market *m, const char *takes, int64_t slots,
+			   const char *from, int64_t left, FILE *out)
+{
+	left = left > 0 ? left : 0;
+	fprintf(out, "%s ", takes);
+	print_length(out, (double)slots * auc_market_slot_seconds(m));
+	fprintf(out, " (%" PRId64 " slots), and from %s to the end of the horizon there are ",
+		slots, from);
+	print_length(out, (double)left * auc_market_slot_seconds(m));
+	fprintf(out, " (%" PRId64 ")", left);
+}
+
+/* As Slurm writes times. */
+static void print_length(FILE *out, double seconds)
+{
+	double days = floor(seconds / 86400);
+	unsigned rest = (unsigned)ceil(seconds - days * 86400);
+
+	if (days > 0)
+		fprintf(out, "%.0f-", days);
+	fprintf(out, "%02u:%02u:%02u", rest / 3600, rest / 60 % 60, rest % 60);
 }
 
 /* A gang: too few nodes that are large enough, too few slots until the end of the horizon, or what
@@ -550,10 +574,10 @@ static void print_gang_limit(const struct auc_auction *a, const struct auc_quest
 			job->within_switch ? " on one switch" : " in one partition", n,
 			n == 1 ? "is" : "are");
 	} else if (d > left) {
-		fprintf(out,
-			"it takes %" PRId64 " slots, and from its earliest start to the end of the "
-			"horizon there are %" PRId64,
-			d, left > 0 ? left : 0);
+		print_too_long(m, "it takes", d, "its earliest start", left, out);
+		if ((double)left * auc_market_slot_seconds(m) >= 60)
+			fprintf(out, ": expected a shorter --time, at most %.0f minutes",
+				floor((double)left * auc_market_slot_seconds(m) / 60));
 	} else {
 		fprintf(out, "what is free until ");
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));

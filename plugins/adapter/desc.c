@@ -86,7 +86,6 @@ static const struct field unclear[] = {
 	FIELD(threads_per_core, U16, "--threads-per-core or --hint"),
 	FIELD(core_spec, U16, "--core-spec"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
-	FIELD_ALSO(overcommit, U8, "--overcommit", 0),
 	FIELD(boards_per_node, U16, "boards_per_node"),
 	FIELD(sockets_per_board, U16, "sockets_per_board"),
 	FIELD(max_cpus, U32, "max_cpus"),
@@ -99,15 +98,15 @@ static const struct field delaying[] = {
 	FIELD(reservation, STRING, "--reservation"),
 	FIELD(licenses, STRING, "--licenses"),
 	FIELD(burst_buffer, STRING, "--bb"),
-	FIELD_ALSO(contiguous, U16, "--contiguous", 0),
 	FIELD_ALSO(immediate, U16, "--immediate", 0),
 	FIELD_ALSO(reboot, U16, "--reboot", 0),
 	/* The last ones are a gang's to name. */
 	FIELD(features, STRING, "--constraint"),
 	FIELD(req_switch, U32, "--switches"),
 	FIELD(dependency, STRING, "--dependency"),
+	FIELD_ALSO(contiguous, U16, "--contiguous", 0),
 };
-#define OF_GANGS 3
+#define OF_GANGS 4
 
 /* Options in words: "--mem (SBATCH_MEM_PER_NODE is set), --time". */
 struct options {
@@ -136,6 +135,7 @@ static const struct variable {
 	{"--gpus-per-task", "SBATCH_TRES_PER_TASK"},
 	{"--exclusive", "SBATCH_EXCLUSIVE"},
 	{"--overcommit", "SBATCH_OVERCOMMIT"},
+	{"--overcommit without --exclusive", "SBATCH_OVERCOMMIT"},
 	{"--core-spec", "SBATCH_CORE_SPEC"},
 	{"--threads-per-core", "SBATCH_HINT"},
 	{"--threads-per-core", "SBATCH_THREADS_PER_CORE"},
@@ -309,6 +309,9 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	/* All of a node can be bought; keeping others off the rest of it cannot. */
 	if (gang && desc->shared != plain.shared && desc->shared > 1)
 		add_option(&plan, "--exclusive=user or mcs", desc);
+	/* Slurm would give it the CPUs of one task of each node. */
+	if (gang && auc_desc_overcommits(desc) && desc->shared != 0)
+		add_option(&plan, "--overcommit without --exclusive", desc);
 	if (!gang)
 		add_set(&plan, decided, sizeof(decided) / sizeof(decided[0]), desc, &plain);
 	/* All CPUs of the sockets of its GPUs. */
@@ -324,6 +327,11 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	if (AUC_DESC_SEGMENTED(desc))
 		add_option(&late, "--segment", desc);
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
+}
+
+bool auc_desc_overcommits(const job_desc_msg_t *desc)
+{
+	return desc->overcommit && desc->overcommit != NO_VAL8;
 }
 
 bool auc_desc_wants_notice(const job_desc_msg_t *desc, int sig)

@@ -26,6 +26,7 @@ static unsigned even_counts(const struct auc_request *q, uint64_t least, uint64_
 static unsigned spread_of(const struct auc_request *q, uint64_t nodes);
 static unsigned keep_sizes(const char *sizes, uint64_t *counts, unsigned n,
 			   struct auc_reasons *why);
+static unsigned keep_one(const uint64_t *counts, struct auc_reasons *why);
 static unsigned add_count(uint64_t *counts, unsigned n, uint64_t nodes);
 static unsigned table_counts(const job_desc_msg_t *desc, const struct auc_bid_gang *g,
 			     uint64_t *counts, struct auc_reasons *why);
@@ -97,6 +98,7 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	if (q.tasks == AUC_GIVEN32(desc->min_nodes))
 		q.tasks = 0;
 	q.all_memory = all_memory(desc);
+	q.overcommit = auc_desc_overcommits(desc);
 	q.size = size;
 	q.cpu_step = reach ? reach->cpu_step : 0;
 	q.task_step = reach ? reach->task_step : 0;
@@ -109,6 +111,8 @@ enum auc_code auc_desc_gang(const job_desc_msg_t *desc, double now,
 	n = counts_of(desc, &q, bid, counts, &why);
 	if (AUC_DESC_SIZES(desc) && n)
 		n = keep_sizes(AUC_DESC_SIZES(desc), counts, n, &why);
+	if (AUC_GIVEN16(desc->contiguous) && n)
+		n = keep_one(counts, &why);
 	for (unsigned i = 0; i < n && !why.len; i++)
 		if (fits_tasks(desc, &q, counts[i], &why) &&
 		    auc_share_of(&q, counts[i], &share, &why))
@@ -132,8 +136,10 @@ void auc_desc_apply_gang(job_desc_msg_t *desc, const struct auc_slice *slice, co
 		set_number(desc, "SLURM_NPROCS", tasks * slice->nnodes);
 		desc->num_tasks = (uint32_t)(tasks * slice->nnodes);
 	}
-	/* Of tasks that do not divide Slurm's variables would count as many on each. */
-	if (tasks > 1 && (q.tasks_per_node || q.tasks % slice->nnodes == 0))
+	/* Of tasks that do not divide Slurm's variables would count as many on each; of those that
+	 * share CPUs each would need one of its own. */
+	if (tasks > 1 && (q.tasks_per_node || q.tasks % slice->nnodes == 0) &&
+	    !auc_desc_overcommits(desc))
 		desc->ntasks_per_node = (uint16_t)tasks;
 	desc->min_nodes = desc->max_nodes = slice->nnodes;
 	if (desc->shared) {
@@ -361,7 +367,7 @@ static bool takes_as(const struct auc_slice *slice, const struct auc_request *q,
 	if (as.tasks == slice->nnodes)
 		as.tasks = 0;
 	if (!auc_share_of(&as, slice->nnodes, &share, &why) ||
-	    !auc_share_add(&sold, slice->gres, 1, &why) ||
+	    !auc_share_add(&sold, slice->gres, 1, false, &why) ||
 	    auc_share_amount(&share, "cpu", 3) != (double)slice->cpus ||
 	    auc_share_amount(&share, "mem", 3) != (double)slice->mem_mb)
 		return false;
@@ -528,6 +534,18 @@ static unsigned keep_sizes(const char *sizes, uint64_t *counts, unsigned n, stru
 				"expected one of these numbers",
 				sizes, (unsigned long long)counts[0]);
 	return kept;
+}
+
+/* Of COUNTS, ascending, one node alone, which is contiguous. */
+static unsigned keep_one(const uint64_t *counts, struct auc_reasons *why)
+{
+	if (counts[0] == 1)
+		return 1;
+	auc_reasons_add(why,
+			"--contiguous: %llu nodes, expected 1, or no --contiguous: the nodes that "
+			"are bought need not be neighbours",
+			(unsigned long long)counts[0]);
+	return 0;
 }
 
 /* As the user's table says, within --nodes. */

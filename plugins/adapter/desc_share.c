@@ -25,7 +25,7 @@ static bool add_task_gpus(const struct auc_request *q, uint64_t tasks, struct au
 static double cpus_of(const struct auc_request *q, const struct auc_node_share *share,
 		      uint64_t tasks, double gpus);
 static uint64_t stepped(uint64_t n, unsigned step);
-static bool add_item(struct auc_node_share *share, char *item, double divided,
+static bool add_item(struct auc_node_share *share, char *item, double divided, bool up,
 		     struct auc_reasons *why);
 static double size_of(const struct auc_node_size *size, const char *tres);
 static void set_amount(struct auc_node_share *share, const char *name, double amount);
@@ -40,8 +40,9 @@ bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_s
 	double cpus, gpus, mem = 0;
 
 	share->n = 0;
-	if (!auc_share_add(share, q->per_job, (double)nodes, why) ||
-	    !add_per_node(q, nodes, share, why) || !auc_share_add(&task, q->per_task, 1, why) ||
+	if (!auc_share_add(share, q->per_job, (double)nodes, q->whole, why) ||
+	    !add_per_node(q, nodes, share, why) ||
+	    !auc_share_add(&task, q->per_task, 1, false, why) ||
 	    !tasks_on_node(q, nodes, share, &task, &tasks, why))
 		return false;
 	add_per_task(&task, tasks, share);
@@ -86,7 +87,7 @@ static bool add_per_node(const struct auc_request *q, uint64_t nodes, struct auc
 {
 	struct auc_node_share node = {.n = 0};
 
-	if (!auc_share_add(&node, q->per_node, 1, why))
+	if (!auc_share_add(&node, q->per_node, 1, false, why))
 		return false;
 	for (unsigned i = 0; i < node.n; i++) {
 		const struct auc_named *t = &node.tres[i];
@@ -155,7 +156,7 @@ static double cpus_of(const struct auc_request *q, const struct auc_node_share *
 	double cpus = auc_share_amount(share, "cpu", 3);
 
 	if (!(cpus > 0))
-		cpus = (double)tasks *
+		cpus = (double)(q->overcommit && !q->tasks_per_node ? 1 : tasks) *
 		       (double)stepped(q->cpus_per_task ? q->cpus_per_task : 1, q->task_step);
 	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
 		cpus = gpus * number_of(q->cpus_per_gpu);
@@ -201,7 +202,7 @@ uint64_t auc_request_tasks(const struct auc_request *q, uint64_t nodes)
 	return q->tasks > nodes ? (q->tasks + nodes - 1) / nodes : 1;
 }
 
-bool auc_share_add(struct auc_node_share *share, const char *text, double divided,
+bool auc_share_add(struct auc_node_share *share, const char *text, double divided, bool up,
 		   struct auc_reasons *why)
 {
 	char item[LIST_MAX];
@@ -218,7 +219,7 @@ bool auc_share_add(struct auc_node_share *share, const char *text, double divide
 		}
 		memcpy(item, p, len);
 		item[len] = '\0';
-		if (!add_item(share, item, divided, why))
+		if (!add_item(share, item, divided, up, why))
 			return false;
 		p += len;
 	}
@@ -226,7 +227,7 @@ bool auc_share_add(struct auc_node_share *share, const char *text, double divide
 }
 
 /* ITEM: "gpu:a100:2" or "gpu:a100=2", in place of what was said of it before. */
-static bool add_item(struct auc_node_share *share, char *item, double divided,
+static bool add_item(struct auc_node_share *share, char *item, double divided, bool up,
 		     struct auc_reasons *why)
 {
 	struct auc_named list[AUC_TRES_MAX];
@@ -243,6 +244,8 @@ static bool add_item(struct auc_node_share *share, char *item, double divided,
 	if (!n || !strcmp(list[0].name, "none"))
 		return true;
 	amount = list[0].value / divided;
+	if (up)
+		amount = (double)auc_ceil(amount);
 	if (amount != (double)(int64_t)amount) {
 		auc_reasons_add(why,
 				"%s: %.15g on %.15g nodes, expected as many of each node, "

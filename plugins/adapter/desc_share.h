@@ -22,8 +22,9 @@ struct auc_request {
 	uint64_t memory; /* MB of a node, or with AUC_PER_CPU of a CPU */
 	bool whole;      /* all that its nodes have: what it says is the least of it */
 	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
-	/* Of a description only: all memory of each node (--mem=0). */
-	bool all_memory;
+	/* Of a description only: all memory of each node (--mem=0); CPUs for one task of each node, or
+	 * for --ntasks-per-node, however many there are (--overcommit). */
+	bool all_memory, overcommit;
 	const struct auc_node_size *size; /* NULL: not known yet */
 	/* CPUs that a node, and each task, has a multiple of. 0: any number. */
 	unsigned cpu_step, task_step;
@@ -62,9 +63,9 @@ struct auc_reasons {
 bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_share *share,
 		  struct auc_reasons *why);
 /* The GRES in TEXT ("gres:gpu:a100:2,gres/shard=4"; NULL: none), DIVIDED, into SHARE; of those that
- * are named more than once the last counts, as in Slurm. False, with why: no such text, or no whole
- * number. */
-bool auc_share_add(struct auc_node_share *share, const char *text, double divided,
+ * are named more than once the last counts, as in Slurm. UP: to the next whole number. False, with
+ * why: no such text, or, not UP, no whole number. */
+bool auc_share_add(struct auc_node_share *share, const char *text, double divided, bool up,
 		   struct auc_reasons *why);
 /* Of NAME; of a name of LEN bytes with all of its types. LEN 0: as it is. */
 double auc_share_amount(const struct auc_node_share *share, const char *name, size_t len);

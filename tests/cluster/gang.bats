@@ -175,6 +175,10 @@ tasks_by_node()
 	run ! as alice sbatch --bid=3000 -N5 -t1 --mem=100 --wrap true
 	[[ $output == *"refused: no schedule is possible at any price: it needs 5 nodes with cpu=1 mem=100 each in one partition, and of the nodes \
 that it may use 4 are as large"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t 1-12 --mem=100 --wrap true
+	[[ $output == *"refused: no schedule is possible at any price: it takes 1-12:00:00 (12960 slots), and from its earliest start to the \
+end of the horizon there are 00:29:"?0" (1"??"): expected a shorter --time, at most 29 minutes"* ]]
+	run -0 as alice sbatch --test-only --bid=3000 -N1 -t29 --mem=100 --wrap true
 	run ! as alice sbatch --bid=3000 -N1 -t1 -d afterok:99999 --wrap true
 	[[ $output == *"--dependency=afterok:99999: 99999 was not sold by this auction, or has ended"* ]]
 	run ! as alice sbatch --bid=3000 -N1 -t1 -d expand:1 --wrap true

@@ -168,9 +168,9 @@ static void test_hints_are_true(void **state)
 		 "(payoff ", 0},
 		{"bid=500 epochs=2000 chunks=2 minibatches=100 worker-time=v100=3s "
 		 "ps-time=ps.m=0.1s",
-		 "refused: no schedule is possible at any price: it needs at least 2067 slots, and "
-		 "from its data's arrival to the "
-		 "end of the horizon there are 99\nauction: would be accepted: at most ",
+		 "refused: no schedule is possible at any price: it needs at least 7-04:15:00 (2067 "
+		 "slots), and from its data's arrival to the end of the horizon there are 08:15:00 "
+		 "(99)\nauction: would be accepted: at most ",
 		 1},
 	};
 	struct auc_auction *a = world_open(

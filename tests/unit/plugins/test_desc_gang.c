@@ -379,6 +379,62 @@ static void test_whole_nodes(void **state)
 	has(1, 2, 2, 100, "gpu", 0);
 }
 
+/* What says how Slurm is to lay a job out is harmless where all of its nodes are its own. */
+static void test_own_nodes(void **state)
+{
+	struct auc_err err;
+
+	(void)state;
+	/* --exclusive --overcommit: CPUs of one task of a node, or of --ntasks-per-node. */
+	fresh(2);
+	desc.shared = 0;
+	desc.overcommit = 1;
+	desc.ntasks_per_node = 16;
+	desc.cpus_per_task = 3;
+	assert_int_equal(auc_desc_check(&desc, true, &err), AUC_OK);
+	has(1, 2, 48, 100, "gpu", 0);
+	desc.ntasks_per_node = NO_VAL16;
+	desc.num_tasks = 32;
+	has(1, 2, 3, 100, "gpu", 0);
+	auc_desc_apply_gang(&desc,
+			    &(struct auc_slice){.node = "n1,n2",
+						.partition = "p",
+						.nnodes = 2,
+						.whole = true,
+						.cpus = 8,
+						.mem_mb = 1000,
+						.minutes = 60},
+			    "{}");
+	/* Slurm would want a CPU for each of them. */
+	assert_int_equal(desc.ntasks_per_node, NO_VAL16);
+	assert_int_equal(desc.num_tasks, 32);
+	release();
+	assert_int_equal(auc_desc_check(&desc, false, &err), AUC_EINVAL);
+	/* Of a node that others are on Slurm would give it one task's. */
+	desc.shared = NO_VAL16;
+	assert_int_equal(auc_desc_check(&desc, true, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "--overcommit without --exclusive cannot be combined"));
+	/* GPUs that do not divide: it has all of both nodes. */
+	fresh(2);
+	desc.shared = 0;
+	desc.tres_per_job = (char *)"gres:gpu:7";
+	has(1, 2, 1, 100, "gpu", 4);
+	/* One node is contiguous. */
+	fresh(1);
+	desc.contiguous = 1;
+	assert_int_equal(auc_desc_check(&desc, true, &err), AUC_OK);
+	assert_int_equal(auc_desc_check(&desc, false, &err), AUC_EINVAL);
+	has(1, 1, 1, 100, "gpu", 0);
+	fresh(0);
+	desc.contiguous = 1;
+	desc.num_tasks = 12;
+	has(1, 1, 12, 100, "gpu", 0);
+	fresh(2);
+	desc.contiguous = 1;
+	refused("--contiguous: 2 nodes, expected 1, or no --contiguous: the nodes that are bought "
+		"need not be neighbours");
+}
+
 /* Each node is bought as large as the one with the most tasks. */
 static void test_uneven(void **state)
 {
@@ -825,6 +881,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_gpus), cmocka_unit_test(test_whole_nodes),
+		cmocka_unit_test(test_own_nodes),
 		cmocka_unit_test(test_shapes),  cmocka_unit_test(test_agreeing),
 		cmocka_unit_test(test_uneven),  cmocka_unit_test(test_alternatives),
 		cmocka_unit_test(test_refused), cmocka_unit_test(test_kinds),
