@@ -656,11 +656,12 @@ static enum auc_code look_at_room(unsigned need, uint64_t room, uint32_t uid, bo
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned minutes, const char *sale, struct auc_err *err)
 {
-	uint32_t max = slurm_conf.max_job_cnt, there = job_records();
+	uint32_t max = slurm_conf.max_job_cnt, there;
 	enum auc_code code = AUC_OK;
 	char name[32];
 
 	pthread_mutex_lock(&site.count_lock);
+	there = job_records();
 	snprintf(name, sizeof(name), "MaxJobCount=%u", max);
 	if (there && max)
 		code = look_at_room(need, max > there ? max - there : 0, 0, true, minutes, name,
