@@ -16,8 +16,6 @@
 #define LONGER 60.0 /* seconds for which a node stays closed that has something left */
 #define LIFT   15.0 /* or for changes of jobs, at most: the database may keep one waiting for 5 s */
 #define SOON   1.0  /* seconds until a job may begin that is looked at first */
-/* Seconds that backfill waits at most, where slurmctld says nothing of nodes. */
-#define BEGIN 10.0
 
 /* A server that has not told when it was first looked at. */
 struct settling {
@@ -86,9 +84,10 @@ void auc_settling_start_backfill(struct auc_agent *a)
 {
 	struct auc_err err;
 
-	/* If auction.conf cannot be read, no nodes will be closed: waiting helps nobody. */
+	/* If auction.conf cannot be read, no nodes will be closed: waiting helps nobody. A slurmctld
+	 * that has to recover much answers its own agent late. */
 	if (a->backfill_runs || !((a->settle && a->settle->kept) || (a->wait > 0 && !a->auction) ||
-				  auc_site_elapsed() > a->since + BEGIN))
+				  auc_site_elapsed() > a->since + AUC_SETTLING))
 		return;
 	a->backfill_runs = true;
 	if (auc_backfill_start(&err))
