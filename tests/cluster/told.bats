@@ -92,7 +92,7 @@ sprice()
 wide|-|-|-|1 node of those that are up is large enough" ]]
 	[[ $(as alice sbatch --quote --bid=99 --gpus-per-node=2 --mem=100 --time=0:20 --wrap true 2>&1) == *"pays 12.000000 of"* ]]
 	[[ $(sprice carol --board -g v100) == "SHAPE "*$'\n'"two "* ]]
-	sprice carol --json | jq -e '.board | length == 2 and .[0].soonest.price == "12.000000"'
+	[ "$(sprice carol --json | jq '.board | length == 2 and .[0].soonest.price == "12.000000"')" = true ]
 	sprice root --board -f "$SANDBOX_DIR/state/auction/status.json" | grep '^two .* 12.000000 '
 }
 

@@ -171,8 +171,8 @@ echo '{"format":"auction-status/1","slot_seconds":10,"sales":[]}' > "$dir/status
 expect 'nothing is sold' 0 'sale job user state start end payment
 sauction: nothing is sold or offered now' sales
 expect 'nothing is sold, for programs' 0 'sale|job|user|state|start|end|payment' -P sales
-expect 'nothing is sold, as JSON' 0 '[
-]' --json sales
+# Releases of json-c differ in the lines of an empty list.
+[ "$("$sauction" --json sales | tr -d '\n')" = '[]' ] || says 'nothing is sold, as JSON'
 sed 's/^{/{"money":[{"account":"mint","credits":"0.000000","debits":"10.000000","pending":"0.000000","limited":false},{"account":"market","credits":"3.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"tree","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false},{"account":"user:0","credits":"10.000000","debits":"3.000000","pending":"2.500000","limited":true},{"account":"account:x","credits":"0.000000","debits":"0.000000","pending":"0.000000","limited":false}],/' \
 	"$here/status.json" > "$dir/status.json"
 expect 'money' 0 'account|name|left

@@ -296,7 +296,7 @@ complete_words()
 	cmp "$dir/new" "$dir/f2"
 	run_sim 1 gen dps -o /dev/full
 	[[ $stderr == "auctionsim: /dev/full: No space left on device" && -c /dev/full ]]
-	"$sim" gen dps -o /dev/stdout | jq -e .format
+	[ "$("$sim" gen dps -o /dev/stdout | jq -r .format)" = auction-scenario/1 ]
 	run_sim 1 gen dps -o "$dir/none/f"
 	[[ $stderr == *"none/f: No such file or directory" ]]
 }

@@ -253,7 +253,8 @@ END
 		jq -e '[.jobs[] | .reason] | any(. == "price")' result.json
 	done
 	# what is learned earns more than a price drawn at random
-	"$sim" run -p posted -p posted,pricing=random --json s.json | jq -e '.[0].totals.revenue > .[1].totals.revenue'
+	"$sim" run -p posted -p posted,pricing=random --json s.json > both.json
+	jq -e '.[0].totals.revenue > .[1].totals.revenue' both.json
 	# the budget alone decides where there is one, and equal budgets and answers make equal offers
 	jq '.jobs |= map(.budget = 2 * .utility.scale)' s.json > a.json
 	jq '.jobs |= map(.budget = 2 * .utility.scale | .utility = {form: "constant", scale: 7})' s.json > b.json

@@ -298,14 +298,17 @@ END
 	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 14400, 0.25], ["b", 7200, null], ["c", 1800, null]]' s.json
 	"$sim" import -n nodes -o used.json log as=gang slot_seconds=900
 	jq -e '[.jobs[] | [.id, .gang[0].seconds, .true_time]] == [["a", 3600, null], ["b", 7200, null], ["c", 1800, null]]' used.json
-	printf 'JobID|Submit|Elapsed|Timelimit|TimelimitRaw|State|AllocTRES\n1|1000|01:00:00|04:00:00|240|COMPLETED|gres/gpu=1\n' > sacct
-	printf '2|1000|01:00:00|UNLIMITED|UNLIMITED|COMPLETED|gres/gpu=1\n3|1000|01:00:00|1-00:00:00||COMPLETED|gres/gpu=1\n' >> sacct
-	"$sim" import -n nodes sacct as=gang times=stated slot_seconds=900 | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
-	"$sim" import -n nodes sacct times=stated slot_seconds=900 | jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]'
-	echo '{"jobs": [{"job_id": 7, "time": {"submission": 1000, "start": 1000, "end": 4600, "elapsed": 3600, "suspended": 0,
+	printf 'JobID|Submit|Elapsed|Timelimit|TimelimitRaw|State|AllocTRES\n1|1700000000|01:00:00|04:00:00|240|COMPLETED|gres/gpu=1\n' > sacct
+	printf '2|1700000000|01:00:00|UNLIMITED|UNLIMITED|COMPLETED|gres/gpu=1\n3|1700000000|01:00:00|1-00:00:00||COMPLETED|gres/gpu=1\n' >> sacct
+	"$sim" import -n nodes sacct as=gang times=stated slot_seconds=900 -o s.json
+	jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]' s.json
+	"$sim" import -n nodes sacct times=stated slot_seconds=900 -o s.json
+	jq -e '[.jobs[] | .true_time] | map(. // 1 | . * 1e4 | round) == [2500, 10000, 417]' s.json
+	echo '{"jobs": [{"job_id": 7, "time": {"submission": 1700000000, "start": 1700000000, "end": 1700003600, "elapsed": 3600, "suspended": 0,
 		"limit": {"set": true, "infinite": false, "number": 240}}, "state": {"current": ["COMPLETED"]},
 		"tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 1}], "requested": []}, "partition": "p", "nodes": "n1", "name": "x"}]}' > json
-	"$sim" import -n nodes json times=stated slot_seconds=900 | jq -e '.jobs[0].true_time == 0.25'
+	"$sim" import -n nodes json times=stated slot_seconds=900 -o s.json
+	jq -e '.jobs[0].true_time == 0.25' s.json
 }
 
 @test "sold jobs that move keep the margin that they were sold with" {
@@ -331,7 +334,8 @@ END
 	[[ $output == *"fairness: expected kept 16 "* ]]
 	# where jobs have no users, nothing is said of them
 	market '[["a", 1, 4, null, 9]]'
-	"$sim" run -p dps --json s.json | jq -e 'has("fairness") | not'
+	"$sim" run -p dps --json s.json > result.json
+	jq -e 'has("fairness") | not' result.json
 }
 
 # Two nodes, of which one costs its owner 36 credits an hour: 1 a slot.
@@ -347,7 +351,8 @@ END
 		jq -e '.totals.cost == ([.jobs[] | select(.accepted and .plan[0].nodes == ["n1"])] | length * 4)' result.json
 	done
 	jq '.servers[1].cost.gpu = 36000' s.json > t.json && mv t.json s.json
-	"$sim" run -p dps --prices=none --json s.json | jq -e '[.jobs[] | select(.accepted) | .plan[0].nodes[0]] | unique == ["n0"]'
+	"$sim" run -p dps --prices=none --json s.json > result.json
+	jq -e '[.jobs[] | select(.accepted) | .plan[0].nodes[0]] | unique == ["n0"]' result.json
 	"$sim" run -p posted --json s.json > result.json
 	jq -e '[.jobs[] | select(.accepted) | .plan[0].nodes[0]] | unique == ["n0"]' result.json
 	run -0 "$sim" run -p dps s.json

@@ -89,7 +89,7 @@ enum auc_code document_parse(const char *text, size_t len, const char *name,
 	tok = json_tokener_new_ex(DEPTH_MAX);
 	if (!tok)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tok, JSON_TOKENER_STRICT); /* UTF-8: find_fault() */
 	*root = json_tokener_parse_ex(tok, text, (int)len + 1);
 	bad = json_tokener_get_error(tok);
 	end = json_tokener_get_parse_end(tok);

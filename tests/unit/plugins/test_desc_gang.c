@@ -823,7 +823,7 @@ static void test_apply(void **state)
 	assert_int_equal(desc.cpus_per_task, 2);
 	assert_int_equal(desc.pn_min_cpus, 4);
 	assert_int_equal(desc.pn_min_memory, 100);
-	if (AUC_STEPS_SPELL_AS_TASKS)
+	if (AUC_TASKS_BOUND_CPUS)
 		assert_string_equal(desc.tres_per_node, "gres:gpu:a100:2");
 	else
 		assert_string_equal(desc.tres_per_task, "gres:gpu:a100:1");
