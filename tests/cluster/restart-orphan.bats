@@ -102,25 +102,34 @@ buys()
 }
 
 # Bob's job $late on node6, sold until $over, began and ended; slurmctld forgot both, put its plan off, and has not heard of the node. With a
-# second argument all of its slots are over then, and somebody else has bought those behind it, so that it comes much later.
-# begins_and_is_put_off FILE [behind]
+# second argument all of its slots are over then, and somebody else has bought those behind it, so that it comes much later; with a third, the
+# auction's spool does not say either that it began. begins_and_is_put_off FILE [behind [unseen]]
 begins_and_is_put_off()
 {
-	local since
+	local carols running
 
 	[[ $(slurmctld -V) == *" "2[2-4].* ]] || skip "this slurmctld lets a node register that has a job's number still"
 	late=$(submit bob --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -b now+30 -o "$1.txt" --open-mode=append \
 		--wrap "echo began; while [ ! -e gone-$1.txt ]; do sleep 0.1; done; echo ended")
-	since=$(date +%s.%N)
 	wait_until 30 receipt_state_is "$late" sold
-	[ $# = 1 ] || submit carol --bid=3000 -w node6 --gpus-per-node=4 -t1 --mem=100 -o /dev/null --wrap true
-	wait_until 20 jobs_saved "$since"
+	if [ $# -gt 1 ]; then
+		carols=$(submit carol --bid=3000 -w node6 --gpus-per-node=4 -t$(($# > 2 ? 2 : 1)) --mem=100 -o /dev/null --wrap true)
+		wait_until 30 receipt_state_is "$carols" sold
+	fi
+	save_job "${carols-$late}"
 	job_is "$late" PENDING || skip "slurmctld saves its jobs too late here"
 	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
+	[ $# -lt 3 ] || cp -a "$SANDBOX_DIR/state/auction" "$BATS_TEST_TMPDIR/spool"
 	wait_until 60 grep -q began "$SANDBOX_DIR/home/bob/$1.txt"
 	over=$(plan_end "$late")
-	wait_until 30 grep -q "\"event\":\"running\",\"sale\":\"$(receipt_get "$late" .sale)\"" "$SANDBOX_DIR/state/auction/journal"
+	running="\"event\":\"running\",\"sale\":\"$(receipt_get "$late" .sale)\""
+	wait_until 30 grep -q "$running" "$SANDBOX_DIR/state/auction/journal"
 	sandbox stop slurmctld --kill
+	if [ $# -gt 2 ]; then
+		if grep -q "$running" "$BATS_TEST_TMPDIR/spool/journal"; then skip "the job began too early here"; fi
+		rm -r "$SANDBOX_DIR/state/auction"
+		cp -a "$BATS_TEST_TMPDIR/spool" "$SANDBOX_DIR/state/auction"
+	fi
 	touch "$SANDBOX_DIR/home/bob/gone-$1.txt"
 	wait_until 10 grep -q ended "$SANDBOX_DIR/home/bob/$1.txt"
 	[ $# = 1 ] || wait_until 90 eval '[ $EPOCHSECONDS -ge '$over' ]'
@@ -155,4 +164,13 @@ begins_again()
 	wait_until 30 eval '[ "$(date -d "$(job_field "$late" EligibleTime)" +%s)" -gt '$over' ]'
 	save_job "$late"
 	begins_again later
+}
+
+@test "nor does it matter that the auction had not seen it begin" {
+	begins_and_is_put_off unseen behind unseen
+	wait_until 30 eval '[ "$(date -d "$(job_field "$late" EligibleTime)" +%s)" -gt '$over' ]'
+	# What slurmd has of a step it would tell, and slurmctld would end it.
+	wait_until 60 eval '! compgen -G "$SANDBOX_DIR/spool/node6/*_$late.*"'
+	save_job "$late"
+	begins_again unseen
 }

@@ -61,8 +61,9 @@ void auc_orphans_see(struct auc_agent *a, const struct auc_task *t)
 	bool put_off = t->exec.nparts && t->parts[lead].start > began, ran;
 
 	/* It may have begun before its plan was put off, where Slurm still has it; or it did run,
-	 * as the ledger knows, and slurmd has its number where it begins again. */
-	ran = put_off && t->exec.booked == AUC_SALE_RUNNING;
+	 * as the ledger knows, or nobody saw it before slurmctld was killed, and slurmd has its
+	 * number where it begins again. */
+	ran = put_off && (t->exec.booked == AUC_SALE_RUNNING || t->exec.replanned);
 	if (t->lead && !a->heard && put_off &&
 	    (was_due(t->lead, began) || (ran && waits(t->lead))))
 		suspect_nodes(a, AUC_INFO_JOB_ID(t->lead), t->lead->req_nodes);
