@@ -33,12 +33,12 @@ host_address()
 }
 
 # Reads one --nodes SPEC into n_list, n_partition, n_cpus, n_mem, n_threads, n_sockets, n_gpus (TYPE:N[+TYPE:N...] or empty), n_shards, n_features,
-# n_switch, n_start.
+# n_tmp, n_switch, n_start.
 node_parse()
 {
 	local word rest
 
-	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_threads= n_sockets= n_gpus= n_shards= n_features= n_switch= n_start=yes
+	n_list=${1%%:*} n_partition= n_cpus=1 n_mem=1000 n_threads= n_sockets= n_gpus= n_shards= n_features= n_switch= n_start=yes n_tmp=
 	[ "$n_list" != "$1" ] || die "--nodes $1: expected LIST:partition=P,cpus=N,mem=MB"
 	rest=${1#*:}
 	while [ -n "$rest" ]; do
@@ -52,10 +52,11 @@ node_parse()
 		sockets=[1-9]*) n_sockets=${word#*=} ;;
 		gpus=?*:[1-9]*) n_gpus=${word#*=} ;;
 		shards=[1-9]*) n_shards=${word#*=} ;;
+		tmp=[1-9]*) n_tmp=${word#*=} ;;
 		features=?*) n_features=${word#*=} ;;
 		switch=?*) n_switch=${word#*=} ;;
 		start=yes | start=no | start=cloud | start=power) n_start=${word#*=} ;;
-		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, threads=N, sockets=N, gpus=TYPE:N[+TYPE:N], shards=N, features=F+F, switch=S or start=no|cloud|power" ;;
+		*) die "--nodes $1: '$word': expected partition=P, cpus=N, mem=MB, threads=N, sockets=N, gpus=TYPE:N[+TYPE:N], shards=N, tmp=MB, features=F+F, switch=S or start=no|cloud|power" ;;
 		esac
 	done
 	[ -n "$n_partition" ] || die "--nodes $1: expected partition=P"
@@ -340,7 +341,7 @@ print_nodes()
 			port=$((port + names))
 		fi
 		[ "$names" = 1 ] && range=${range%-*} || range="[$range]"
-		echo "NodeName=$n_list NodeHostname=$host NodeAddr=$1 Port=$range CPUs=$n_cpus$cores RealMemory=$n_mem$gres$state"
+		echo "NodeName=$n_list NodeHostname=$host NodeAddr=$1 Port=$range CPUs=$n_cpus$cores RealMemory=$n_mem${n_tmp:+ TmpDisk=$n_tmp}$gres$state"
 	done
 }
 

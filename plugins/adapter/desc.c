@@ -80,7 +80,6 @@ static const struct field unclear[] = {
 	FIELD(ntasks_per_socket, U16, "--ntasks-per-socket"),
 	FIELD(ntasks_per_core, U16, "--ntasks-per-core"),
 	FIELD(ntasks_per_board, U16, "--ntasks-per-board"),
-	FIELD(pn_min_tmp_disk, U32, "--tmp"),
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
 	FIELD(cores_per_socket, U16, "--cores-per-socket"),
 	FIELD(threads_per_core, U16, "--threads-per-core or --hint"),

@@ -51,6 +51,7 @@ static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct au
 				     bool mixed, struct auc_err *err);
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err);
+static enum auc_code check_tmp(const job_desc_msg_t *desc, struct auc_err *err);
 static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
 				 struct auc_err *err);
 static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
@@ -83,9 +84,11 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 	/* Those of workers and parameter servers live through it in any case. */
 	bid->notice =
 		gang && auc_desc_wants_notice(desc, auc_conf_change_signal(auc_auction_conf(a)));
-	if (gang && auc_site_most_threads() == 1)
+	if (gang && auc_site_node_bounds().most_threads == 1)
 		auc_desc_one_thread(desc);
 	code = auc_desc_check(desc, gang, err);
+	if (!code)
+		code = check_tmp(desc, err);
 	if (!code)
 		code = check_block(desc, bid, err);
 	if (!code && !gang)
@@ -102,6 +105,20 @@ enum auc_code auc_describe(struct auc_auction *a, job_desc_msg_t *desc, uint32_t
 	if (!code && after > g->begin)
 		g->begin = after;
 	return code;
+}
+
+/* Slurm picks nodes by their TmpDisk, and reserves none of it. */
+static enum auc_code check_tmp(const job_desc_msg_t *desc, struct auc_err *err)
+{
+	uint64_t least = auc_site_node_bounds().least_tmp;
+
+	if (desc->pn_min_tmp_disk >= NO_VAL || desc->pn_min_tmp_disk <= least)
+		return AUC_OK;
+	return auc_err_set(err, AUC_EINVAL,
+			   "--tmp=%u: expected at most %llu MB, which each node for sale has by its "
+			   "TmpDisk in slurm.conf; for more, leave it out and name nodes "
+			   "(--nodelist, --constraint)",
+			   desc->pn_min_tmp_disk, (unsigned long long)least);
 }
 
 /* What each node gives depends on which nodes it may use, and that on what it says itself. */

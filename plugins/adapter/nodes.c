@@ -14,6 +14,8 @@
 
 #define GRES_MAX 4096 /* bytes of a node's GRES text */
 
+static const partition_info_t *partition_of(const struct auc_conf *conf,
+					    const partition_info_msg_t *partitions, int node);
 static const partition_info_t *find_partition(const partition_info_msg_t *msg, const char *name);
 static bool holds(const partition_info_t *partition, int node);
 static enum auc_code describe(const node_info_t *node, const partition_info_t *in,
@@ -51,13 +53,9 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 				   nodes->record_count);
 	for (uint32_t i = 0; i < nodes->record_count; i++) {
 		const node_info_t *node = &nodes->node_array[i];
-		const partition_info_t *partition = NULL;
+		const partition_info_t *partition;
 
-		for (unsigned p = 0; p < conf->npartitions && !partition; p++) {
-			partition = find_partition(partitions, conf->partitions[p].name);
-			if (partition && !holds(partition, (int)i))
-				partition = NULL;
-		}
+		partition = partition_of(conf, partitions, (int)i);
 		hidden += !node->name && partition;
 		if (!node->name || !partition)
 			continue;
@@ -81,14 +79,37 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	return code;
 }
 
-unsigned auc_nodes_most_threads(const node_info_msg_t *nodes)
+struct auc_node_bounds auc_nodes_bounds(const struct auc_conf *conf, const node_info_msg_t *nodes,
+					const partition_info_msg_t *partitions)
 {
-	unsigned most = 0;
+	struct auc_node_bounds b = {.least_tmp = UINT64_MAX};
 
-	for (uint32_t i = 0; i < nodes->record_count; i++)
-		if (nodes->node_array[i].name && nodes->node_array[i].threads > most)
-			most = nodes->node_array[i].threads;
-	return most;
+	for (uint32_t i = 0; i < nodes->record_count; i++) {
+		const node_info_t *node = &nodes->node_array[i];
+
+		if (node->name && node->threads > b.most_threads)
+			b.most_threads = node->threads;
+		if (node->name && node->tmp_disk < b.least_tmp &&
+		    partition_of(conf, partitions, (int)i))
+			b.least_tmp = node->tmp_disk;
+	}
+	if (b.least_tmp == UINT64_MAX)
+		b.least_tmp = 0;
+	return b;
+}
+
+/* The first of CONF's partitions that NODE is in, or NULL. */
+static const partition_info_t *partition_of(const struct auc_conf *conf,
+					    const partition_info_msg_t *partitions, int node)
+{
+	for (unsigned p = 0; p < conf->npartitions; p++) {
+		const partition_info_t *found =
+			find_partition(partitions, conf->partitions[p].name);
+
+		if (found && holds(found, node))
+			return found;
+	}
+	return NULL;
 }
 
 enum auc_code auc_nodes_set_switches(struct auc_server_spec *servers, unsigned n,

@@ -21,8 +21,15 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 				struct auc_server_spec **servers, unsigned *nservers,
 				struct auc_err *err);
 
-/* CPUs of a core of NODES, on the node where they are most; 0: there are no nodes. */
-unsigned auc_nodes_most_threads(const node_info_msg_t *nodes);
+/* What is the same of all nodes, or the bound of it. */
+struct auc_node_bounds {
+	unsigned most_threads; /* CPUs of a core, where they are most; 0: there are no nodes */
+	uint64_t least_tmp;    /* MB of TmpDisk that each node for sale has */
+};
+
+/* Of NODES; those for sale are in CONF's partitions. */
+struct auc_node_bounds auc_nodes_bounds(const struct auc_conf *conf, const node_info_msg_t *nodes,
+					const partition_info_msg_t *partitions);
 
 /*
  * Writes their leaf switch or block to SERVERS[N], from TOPOLOGY, Slurm's lines of "SwitchName=...

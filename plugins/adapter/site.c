@@ -59,7 +59,8 @@ static struct {
 	struct auc_groups groups;
 	/* under lock */
 	uint32_t wanted[WANTED_MAX]; /* users whose groups are to be looked up */
-	unsigned nwanted, most_threads;
+	unsigned nwanted;
+	struct auc_node_bounds bounds;
 	struct auc_granted granted;
 	struct auc_patience patience; /* locks itself */
 } site = {.conf = PTHREAD_RWLOCK_INITIALIZER,
@@ -394,21 +395,21 @@ void auc_site_attach(bool attached)
 	pthread_mutex_unlock(&site.lock);
 }
 
-void auc_site_set_most_threads(unsigned threads)
+void auc_site_set_node_bounds(struct auc_node_bounds bounds)
 {
 	pthread_mutex_lock(&site.lock);
-	site.most_threads = threads;
+	site.bounds = bounds;
 	pthread_mutex_unlock(&site.lock);
 }
 
-unsigned auc_site_most_threads(void)
+struct auc_node_bounds auc_site_node_bounds(void)
 {
-	unsigned threads;
+	struct auc_node_bounds bounds;
 
 	pthread_mutex_lock(&site.lock);
-	threads = site.most_threads;
+	bounds = site.bounds;
 	pthread_mutex_unlock(&site.lock);
-	return threads;
+	return bounds;
 }
 
 bool auc_site_attached(void)

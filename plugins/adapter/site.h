@@ -19,6 +19,7 @@
 
 #include "adapter/accounts.h"
 #include "adapter/granted.h"
+#include "adapter/nodes.h"
 #include "adapter/partition_rules.h"
 #include "auction/auction.h"
 #include "base/err.h"
@@ -148,9 +149,9 @@ enum auc_code auc_site_confine(const job_desc_msg_t *desc, uint32_t submit_uid, 
  */
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned minutes, const char *sale, struct auc_err *err);
-/* CPUs of a core, as the agent last saw the nodes: the most of any; 0: not known. */
-void auc_site_set_most_threads(unsigned threads);
-unsigned auc_site_most_threads(void);
+/* As the agent last saw the nodes; all 0: not known. */
+void auc_site_set_node_bounds(struct auc_node_bounds bounds);
+struct auc_node_bounds auc_site_node_bounds(void);
 /* A user whose groups somebody waits for; false: nobody does. */
 bool auc_site_wanted_user(uint32_t *uid);
 /* Calls FN with the rules and accounts there are (each may be NULL), which stay as they are

@@ -8,7 +8,7 @@ slot=10
 
 setup_file()
 {
-	auction_start --nodes 'node[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4' --nodes 'plain1:partition=plain,cpus=8,mem=16000,gpus=v100:4'
+	auction_start --nodes 'node[1-4]:partition=edge,cpus=8,mem=16000,gpus=v100:4,tmp=2000' --nodes 'plain1:partition=plain,cpus=8,mem=16000,gpus=v100:4'
 }
 
 teardown()
@@ -80,7 +80,7 @@ output()
 }
 
 @test "by --wrap, from standard input, tasks without nodes, steps on chosen nodes" {
-	wrap=$(submit alice --bid=linear:3000,100/m -N2 --mem=500 -t1 -o wrap.out --wrap 'srun hostname; echo done $SLURM_NNODES')
+	wrap=$(submit alice --bid=linear:3000,100/m -N2 --mem=500 --tmp=1G -t1 -o wrap.out --wrap 'srun hostname; echo done $SLURM_NNODES')
 	piped=$(printf '#!/bin/sh\n#SBATCH -t 1 -N 1\nsrun echo piped $SLURM_NNODES\n' | submit alice --bid=linear:3000,100/m --mem=300 -o piped.out)
 	# Eight tasks of a GPU each, on nodes of four.
 	tasks=$(submit alice --bid=linear:3000,100/m -n 8 -c 1 --gpus-per-task=1 --mem-per-cpu=100 -t 1 -o tasks.out \
@@ -175,6 +175,8 @@ tasks_by_node()
 	run ! as alice sbatch --bid=3000 -N5 -t1 --mem=100 --wrap true
 	[[ $output == *"refused: no schedule is possible at any price: it needs 5 nodes with cpu=1 mem=100 each in one partition, and of the nodes \
 that it may use 4 are as large"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t1 --mem=100 --tmp=3000 --wrap true
+	[[ $output == *"auction: --tmp=3000: expected at most 2000 MB, which each node for sale has"* ]]
 	run ! as alice sbatch --bid=3000 -N1 -t 1-12 --mem=100 --wrap true
 	[[ $output == *"refused: no schedule is possible at any price: it takes 1-12:00:00 (12960 slots), and from its earliest start to the \
 end of the horizon there are 00:29:"?0" (1"??"): expected a shorter --time, at most 29 minutes"* ]]

@@ -87,7 +87,8 @@ bool auc_agent_refresh_nodes(struct auc_agent *a, double now, bool force)
 		see_partitions(a, nodes);
 		auc_slurm_rules_look(a, stamps[AUC_STAMP_PARTITIONS].at, began);
 	}
-	auc_site_set_most_threads(auc_nodes_most_threads(nodes));
+	auc_site_set_node_bounds(
+		auc_nodes_bounds(auc_auction_conf(a->auction), nodes, partitions));
 	code = auc_nodes_servers(auc_auction_conf(a->auction), nodes, partitions, &servers, &n,
 				 &err);
 	if (code)
