@@ -426,6 +426,8 @@ struct auc_gang_reach {
 	char partition[AUC_NAME_MAX];
 	bool enough;
 	bool mixed; /* some of them have GPUs of several types */
+	unsigned gpu_kinds;     /* types of their GPUs: 0, 1, or more, which are not counted */
+	char gpu[AUC_NAME_MAX]; /* the type, if it is one ("gpu:a100") */
 	unsigned cpu_step, task_step;
 };
 void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,

@@ -30,6 +30,7 @@ static bool is_among(const struct auc_bid *bid, const char *partition);
 static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang *g,
 		  const struct auc_bid_shape *shape);
 static unsigned gpu_types(const struct auc_server_spec *spec);
+static void see_gpus(const struct auc_server_spec *spec, struct auc_gang_reach *reach);
 static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
 			 const char *partition);
 static unsigned common_multiple(unsigned a, unsigned b);
@@ -169,10 +170,24 @@ void auc_auction_gang_reach(struct auc_auction *a, const struct auc_bid *bid,
 		reach->cpu_step = common_multiple(reach->cpu_step, spec->cpu_step);
 		reach->task_step = common_multiple(reach->task_step, spec->task_step);
 		reach->mixed |= gpu_types(spec) > 1;
+		see_gpus(spec, reach);
 	}
 	for (unsigned i = 0; i < bid->gang.nshapes && !reach->enough; i++)
 		reach->enough = has_nodes(a, bid, &bid->gang.shapes[i]);
 	pthread_mutex_unlock(&a->lock);
+}
+
+static void see_gpus(const struct auc_server_spec *spec, struct auc_gang_reach *reach)
+{
+	for (unsigned i = 0; i < spec->ncapacity; i++) {
+		const struct auc_named *t = &spec->capacity[i];
+
+		if (strncasecmp(t->name, "gpu:", 4) || !(t->value > 0) ||
+		    (reach->gpu_kinds && !strcasecmp(t->name, reach->gpu)))
+			continue;
+		reach->gpu_kinds++;
+		memcpy(reach->gpu, t->name, sizeof(reach->gpu));
+	}
 }
 
 static unsigned gpu_types(const struct auc_server_spec *spec)

@@ -328,6 +328,12 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
 }
 
+bool auc_desc_is_per_gpu(const job_desc_msg_t *desc)
+{
+	return desc->cpus_per_tres || desc->mem_per_tres ||
+	       (desc->ntasks_per_tres && desc->ntasks_per_tres < NO_VAL16);
+}
+
 bool auc_desc_overcommits(const job_desc_msg_t *desc)
 {
 	return desc->overcommit && desc->overcommit != NO_VAL8;
@@ -404,8 +410,7 @@ void auc_desc_hold(job_desc_msg_t *desc, const struct auc_bid *bid, const struct
 			desc->open_mode = OPEN_MODE_APPEND;
 	}
 	/* What its tasks have is written into each, and types of GPUs are known only then. */
-	if (desc->array_inx && !desc->cpus_per_tres && !desc->mem_per_tres &&
-	    (!desc->ntasks_per_tres || desc->ntasks_per_tres >= NO_VAL16)) {
+	if (desc->array_inx && !auc_desc_is_per_gpu(desc)) {
 		set_string(&desc->tres_per_node, NULL);
 		set_string(&desc->tres_per_job, NULL);
 	}

@@ -75,6 +75,9 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 /* Where each core is one CPU: --hint=nomultithread or multithread, --threads-per-core=1 and
  * --ntasks-per-core=1, which many scripts have, say nothing then, and are taken out of DESC. */
 void auc_desc_one_thread(job_desc_msg_t *desc);
+/* True if DESC says what each of its GPUs brings along: CPUs, memory or tasks. Slurm keeps its
+ * GPUs in the record of a job that is held then. */
+bool auc_desc_is_per_gpu(const job_desc_msg_t *desc);
 /* True if DESC says --overcommit. */
 bool auc_desc_overcommits(const job_desc_msg_t *desc);
 /* True if the job is to get SIG before its time is over: its script handles it, and its user has

@@ -4,13 +4,16 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "adapter/after/desc_after.h"
 #include "adapter/after/names.h"
 #include "adapter/desc_block.h"
 #include "adapter/desc_gang.h"
 #include "adapter/describe.h"
+#include "adapter/gres_types.h"
 #include "adapter/site.h"
 #include "input/bid_time.h"
 
@@ -59,6 +62,8 @@ static void find_unknown(const struct auc_rules *rules, const struct auc_account
 static bool times(void *arg, uint32_t job_id, double *start, double *end);
 static enum auc_code named(void *arg, uint32_t uid, const char *name, double *end,
 			   struct auc_err *err);
+static enum auc_code type_array_gpus(job_desc_msg_t *desc, const struct auc_bid *bid,
+				     const struct auc_gang_reach *reach, struct auc_err *err);
 static bool is_over(void *arg, const struct auc_job_name *job);
 static bool is_sold_until(void *arg, const struct auc_job_name *job);
 
@@ -154,6 +159,9 @@ static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, ui
 	s.partition = reach.partition;
 	auc_site_with_rules(find_defaults, &s);
 	fill(desc, bid, &s.found);
+	code = type_array_gpus(desc, bid, &reach, err);
+	if (code)
+		return code;
 	code = auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
 	code = code ? code : check_task_gpus(desc, bid, reach.mixed, err);
 	return code ? code : check_step_gpus(desc, bid, reach.mixed, err);
@@ -231,6 +239,32 @@ static void find_defaults(const struct auc_rules *rules, const struct auc_accoun
 
 	(void)accounts;
 	auc_rules_defaults(rules, s->partition, &s->found);
+}
+
+/* Slurm 22.05 takes no type for GPUs of no type that are in the record of an array, as they are
+ * where its tasks are per GPU: they get the type that all nodes have. */
+static enum auc_code type_array_gpus(job_desc_msg_t *desc, const struct auc_bid *bid,
+				     const struct auc_gang_reach *reach, struct auc_err *err)
+{
+	char gres[2 * AUC_NAME_MAX], *typed;
+
+	if (!desc->array_inx || desc->shared == 0 || !auc_desc_is_per_gpu(desc) ||
+	    auc_gpus_typed(desc->tres_per_node) || !reach->gpu_kinds)
+		return AUC_OK;
+	if (reach->gpu_kinds > 1 || bid->gang.ngpu_time)
+		return auc_err_set(err, AUC_EINVAL,
+				   "GPUs of no type: given with --array and with what each GPU "
+				   "brings (--cpus-per-gpu, --mem-per-gpu, --ntasks-per-gpu or the "
+				   "partition's defaults), expected one type, as in "
+				   "--gpus-per-node=a100:1");
+	snprintf(gres, sizeof(gres), AUC_GRES_PREFIX "%s:1", reach->gpu);
+	typed = auc_gres_typed(desc->tres_per_node, gres, true);
+	if (!typed)
+		return auc_err_set(err, AUC_ENOMEM, "out of memory");
+	AUC_XFREE(desc->tres_per_node);
+	desc->tres_per_node = slurm_xstrdup(typed);
+	free(typed);
+	return AUC_OK;
 }
 
 /* Slurm 22.05 gives the GPUs of a pending job's tasks no type any more. They have that of the nodes

@@ -100,6 +100,18 @@ task_receipt_is()
 		wait_until 60 task_receipt_is "$of_tasks" $task .why completed
 		[ "$(cat "$SANDBOX_DIR/home/bob/${of_tasks}_$task.txt")" = 2 ]
 	done
+	# What each GPU brings along, too, with which Slurm keeps GPUs of no type in the record.
+	brings=$(submit bob --bid=linear:100000,6000/m -N1 --gres=gpu:2 --cpus-per-gpu=2 --mem-per-gpu=200 -t1 -a 0-1 -o %A_%a.txt \
+		--wrap 'echo $SLURM_GPUS_ON_NODE $SLURM_CPUS_ON_NODE')
+	several=$(submit bob --bid=linear:100000,6000/m -N1 --gpus-per-node=1 --ntasks-per-gpu=2 --mem=200 -t1 -a 0-1 -o %A_%a.txt \
+		--wrap 'echo $SLURM_GPUS_ON_NODE $SLURM_CPUS_ON_NODE')
+	for task in 0 1; do
+		wait_until 60 task_receipt_is "$brings" $task .why completed
+		wait_until 60 task_receipt_is "$several" $task .why completed
+		[ "$(cat "$SANDBOX_DIR/home/bob/${brings}_$task.txt")" = "2 4" ]
+		[ "$(cat "$SANDBOX_DIR/home/bob/${several}_$task.txt")" = "1 2" ]
+		[[ $(task_field "$brings" $task TRES) == *mem=400M,* ]]
+	done
 	# Each has a sale of its own, and the accounting tells them apart.
 	[ "$(for task in 1 3 5; do task_receipt "$array" $task .sale; done | sort -u | wc -l)" = 3 ]
 	run -0 as alice "$SBID" -nPo job,sale list
