@@ -413,8 +413,8 @@ struct auc_node_size {
 };
 /*
  * What each node has that the gang of BID, whose shapes say what it takes at least, may use.
- * AUC_ENOENT: there is none; AUC_EINVAL: they have different amounts, so that all of a node is not
- * one shape.
+ * AUC_ENOENT: there is none; AUC_EINVAL: they have different amounts of memory, so that all of it is
+ * not one shape.
  */
 enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid *bid,
 				    struct auc_node_size *size, struct auc_err *err);

@@ -34,7 +34,7 @@ static void see_gpus(const struct auc_server_spec *spec, struct auc_gang_reach *
 static unsigned place_of(const struct auc_auction *a, const struct auc_bid *bid,
 			 const char *partition);
 static unsigned common_multiple(unsigned a, unsigned b);
-static bool is_alike(const struct auc_server_spec *a, const struct auc_server_spec *b);
+static double memory_of(const struct auc_server_spec *spec);
 
 enum auc_code auc_quote_gang(const struct auc_policy *policy, struct auc_policy_ctx *ctx,
 			     const struct auc_market *m, struct auc_job *job,
@@ -132,11 +132,13 @@ enum auc_code auc_auction_node_size(struct auc_auction *a, const struct auc_bid 
 		spec = &a->specs[i];
 		if (!may_use(bid, spec))
 			continue;
-		if (first && !is_alike(first, spec))
+		if (first && memory_of(first) != memory_of(spec))
 			rc = auc_err_set(err, AUC_EINVAL,
-					 "all of a node: %s and %s have different amounts; say by "
-					 "--nodelist, --partition or a type of GPU which it may be",
-					 first->name, spec->name);
+					 "all of a node: %s and %s have different amounts of memory "
+					 "(%.0f and %.0f MB); say how much (--mem), or by --nodelist, "
+					 "--partition or a type of GPU which it may be",
+					 first->name, spec->name, memory_of(first),
+					 memory_of(spec));
 		first = first ? first : spec;
 	}
 	if (rc == AUC_OK && !first)
@@ -361,16 +363,9 @@ static bool holds(const struct auc_server_spec *spec, const struct auc_bid_gang 
 	return true;
 }
 
-static bool is_alike(const struct auc_server_spec *a, const struct auc_server_spec *b)
+static double memory_of(const struct auc_server_spec *spec)
 {
-	const struct auc_named *t;
+	const struct auc_named *t = auc_list_find_tres(spec->capacity, spec->ncapacity, "mem");
 
-	if (a->ncapacity != b->ncapacity)
-		return false;
-	for (unsigned i = 0; i < a->ncapacity; i++) {
-		t = auc_list_find_tres(b->capacity, b->ncapacity, a->capacity[i].name);
-		if (!t || t->value != a->capacity[i].value)
-			return false;
-	}
-	return true;
+	return t ? t->value : 0;
 }

@@ -67,10 +67,20 @@ static void test_node_size(void **state)
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
 	assert_int_equal(size.n, 3);
 	assert_true(size.tres[1].value == 1000);
-	/* Any GPU: a and c are not alike, without c all are. */
+	/* Any GPU: a and c have different memory, without c all have the same. */
 	strcpy(g->tres[1], "gpu");
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_EINVAL);
-	assert_non_null(strstr(err.text, "a and c have different amounts"));
+	assert_non_null(strstr(err.text, "a and c have different amounts of memory (1000 and 2000 "
+					 "MB); say how much (--mem)"));
+	auc_auction_gang_reach(a, bid, &reach);
+	assert_true(reach.gpu_kinds > 1);
+	/* What else they have does not matter. */
+	s[2].capacity[1].value = 1000;
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
+	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
+	assert_true(size.tres[1].value == 1000);
+	s[2].capacity[1].value = 2000;
+	assert_int_equal(auc_auction_set_servers(a, s, 4, NOW, NULL), AUC_OK);
 	g->nplaces = 1;
 	strcpy(g->places[0], "c");
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
@@ -79,6 +89,8 @@ static void test_node_size(void **state)
 	auc_auction_gang_reach(a, bid, &reach);
 	assert_string_equal(reach.partition, "edge");
 	assert_true(reach.cpu_step == 6 && reach.task_step == 1);
+	assert_int_equal(reach.gpu_kinds, 1);
+	assert_string_equal(reach.gpu, "gpu:v100");
 	/* c alone; nowhere. */
 	g->except = false;
 	assert_int_equal(auc_auction_node_size(a, bid, &size, &err), AUC_OK);
