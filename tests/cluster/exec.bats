@@ -218,6 +218,10 @@ up()
 }
 
 @test "what the agent does and how long it takes is in its status" {
+	# A reconfigured slurmctld of 23.11 or later has seen no start.
+	wait_until 30 auction_open
+	job=$(submit alice $(small_bid 100 2) -o /dev/null --wrap 'sleep 1')
+	wait_until 60 settled "$job"
 	fresh_status
 	[ "$(status '.agent | .cycles.count > 0 and .looks.count > 0 and .starts.count > 0 and .cycles.max_us >= .cycles.mean_us')" = true ]
 	[ "$(status '.agent.states | keys | length')" = 8 ]
