@@ -14,6 +14,7 @@
 #include "base/num.h"
 #include "input/script_traps.h"
 #include "ledger/receipt.h"
+#include "ledger/why.h"
 
 #define ENV_SCAN_MAX 65536u /* variables looked at in one submission */
 
@@ -515,6 +516,34 @@ static uint64_t memory_of(const slurm_job_info_t *info)
 
 	return auc_memory_is_hidden(info) ? auc_requested_memory(info, &per_cpu)
 					  : info->pn_min_memory;
+}
+
+char *auc_receipt_ending(const char *receipt, const char *why)
+{
+	struct json_object *o = json_tokener_parse(receipt);
+	char *text = NULL;
+
+	if (json_object_is_type(o, json_type_object)) {
+		json_object_object_add(o, "ending", json_object_new_string(why));
+		text = strdup(json_object_to_json_string_ext(
+			o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	}
+	json_object_put(o);
+	return text;
+}
+
+const char *auc_receipt_ends(const char *receipt)
+{
+	struct json_object *o = json_tokener_parse(receipt), *ending;
+	const char *word = NULL;
+
+	if (json_object_object_get_ex(o, "ending", &ending) &&
+	    json_object_is_type(ending, json_type_string))
+		for (unsigned i = 0; i < auc_nwhys; i++)
+			if (!strcmp(auc_whys[i].word, json_object_get_string(ending)))
+				word = auc_whys[i].word;
+	json_object_put(o);
+	return word;
 }
 
 char *auc_receipt_void(const char *receipt, const char *why)

@@ -122,5 +122,11 @@ bool auc_slice_fits(const struct auc_slice *slice, const slurm_job_info_t *info)
  * it), for a job whose sale could not be kept. malloc'd; NULL: no memory or not a receipt.
  */
 char *auc_receipt_void(const char *receipt, const char *why);
+/*
+ * Text of RECEIPT, of a sale that is to end for WHY as soon as its job can be cancelled. Likewise.
+ * And the word in such a text; NULL: it is none.
+ */
+char *auc_receipt_ending(const char *receipt, const char *why);
+const char *auc_receipt_ends(const char *receipt);
 
 #endif

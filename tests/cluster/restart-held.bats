@@ -11,10 +11,10 @@ slot=10
 setup_file()
 {
 	need_plugins
-	conf_write 4 4 one
+	conf_write 4 4 one move
 	# shellcheck disable=SC2046
 	cluster_start $(plugin_options) --auction-conf "$BATS_FILE_TMPDIR/auction.conf" \
-		--nodes 'one1:partition=one,cpus=10,mem=16000,gpus=v100:4'
+		--nodes 'one1:partition=one,cpus=10,mem=16000,gpus=v100:4' --nodes 'move[1-2]:partition=move,cpus=10,mem=16000,gpus=v100:4'
 	# As in restart-forgotten.
 	sandbox restart slurmctld
 }
@@ -62,4 +62,41 @@ is_held()
 	wait_until 60 job_ended "$job"
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = cancelled ]
+}
+
+@test "a sale that was to end when slurmctld was killed ends for that cause, not as held" {
+	local block from end running starter
+
+	wait_until 60 open_for_bids move
+	wait_until 60 nodes_settled
+	# One slot on each node; Slurm comes back from before the first when both are over.
+	wait_until 30 eval '[ $((EPOCHSECONDS % slot)) -le 2 ]'
+	from=$((EPOCHSECONDS / slot))
+	block=$(submit bob $(bid move 4 1 4) -o /dev/null --wrap 'sleep 1')
+	job=$(submit alice $(bid move 4 2 $(($(receipt_get "$block" .start) - from - 2))) -o /dev/null --wrap 'while [ ! -e over.txt ]; do sleep 0.1; done')
+	[ "$(receipt_get "$job" '[.plan[].workers | keys[]] | join(" ")')" = 'move1 move2' ] || skip "a slot is too short here to submit two jobs"
+	wait_until 30 receipt_state_is "$job" sold
+	end=$(plan_end "$job")
+	running="\"event\":\"running\",\"sale\":\"$(receipt_get "$job" .sale)\""
+	save_job "$job"
+	job_is "$job" PENDING || skip "slurmctld saves its jobs too late here"
+	cp "$SANDBOX_DIR/state/job_state" "$BATS_TEST_TMPDIR/job_state"
+	wait_until 90 grep -q "$running" "$SANDBOX_DIR/state/auction/journal"
+	sandbox stop slurmctld --kill
+	touch "$SANDBOX_DIR/home/alice/over.txt"
+	cp "$BATS_TEST_TMPDIR/job_state" "$SANDBOX_DIR/state/job_state"
+	rm -f "$SANDBOX_DIR/state/job_state.old"
+	wait_until 60 eval '[ $EPOCHSECONDS -ge '"$end"' ]'
+	sandbox stop move2
+	sandbox start slurmctld &
+	starter=$!
+	wait_until 60 log_has "job $job is ended: not_started"
+	wait_until 30 eval '[ "$(job_field "$job" Priority)" = 0 ]'
+	save_job "$job"
+	sandbox stop slurmctld --kill
+	sandbox start slurmctld
+	wait $starter || true
+	sandbox start move2
+	wait_until 120 settled "$job"
+	[ "$(database_receipt "$job" .why)" = not_started ]
 }

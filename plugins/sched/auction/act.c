@@ -23,8 +23,10 @@
 static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_action *action);
 static void carry_out_block(struct auc_agent *a, struct auc_task *t,
 			    const struct auc_exec_action *action);
+static enum auc_code end_part(struct auc_agent *a, const struct auc_task *t, unsigned part,
+			      struct auc_err *err);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
-			     struct auc_err *err);
+			     const char *receipt, struct auc_err *err);
 static bool is_held(const struct auc_task *t);
 static void fill_slice(const struct auc_agent *a, const struct auc_task *t,
 		       const struct auc_part *p, struct auc_slice *slice);
@@ -69,8 +71,10 @@ void auc_act(struct auc_agent *a, struct auc_task *t, double now)
 
 void auc_act_receipt(struct auc_agent *a, struct auc_task *t, double now)
 {
-	/* By the receipt of a bid that stands its job is known as held for that. */
+	/* By the receipt of a bid that stands its job is known as held for that; by that of one
+	 * that is to end, why. */
 	if (!t->looked || !a->commit_ok || !t->receipt || t->receipt_sent || is_held(t) ||
+	    (t->exec.why && (may_run(a) || (t->lead && t->lead->priority == 0))) ||
 	    now < t->receipt_next || t->exec.booked == AUC_SALE_LIEN ||
 	    t->exec.booked == AUC_SALE_SETTLED)
 		return;
@@ -90,7 +94,7 @@ void auc_act_kill_stray(struct auc_agent *a, const slurm_job_info_t *info, const
 		code = auc_job_change_put(a, bar ? AUC_JOB_CHANGE_BAR : AUC_JOB_CHANGE_END, job,
 					  NULL, NULL, receipt, &err);
 	else
-		code = end_job(a, job, auc_job_pending(info), info->priority == 0, &err);
+		code = end_job(a, job, auc_job_pending(info), info->priority == 0, NULL, &err);
 	if (bar)
 		look_again(a);
 	if (code && code != AUC_ESTATE)
@@ -167,8 +171,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 		auc_rpc_warn(job, action->script, NULL);
 		break;
 	case AUC_ASK_KILL:
-		code = end_job(a, job, t->exec.jobs[part].seen == AUC_SEEN_PENDING,
-			       !part && t->lead && t->lead->priority == 0, &err);
+		code = end_part(a, t, part, &err);
 		break;
 	}
 	/* What came too late did no harm. */
@@ -232,9 +235,29 @@ static void look_again(struct auc_agent *a)
 		a->next_records = auc_site_now() + AGAIN;
 }
 
-/* HELD: its record says that it is. */
+/* A lead that is held says why it is to end, if this slurmctld is not there to see it. */
+static enum auc_code end_part(struct auc_agent *a, const struct auc_task *t, unsigned part,
+			      struct auc_err *err)
+{
+	const slurm_job_info_t *lead = part ? NULL : t->lead;
+	char *receipt = lead && t->exec.why && lead->admin_comment
+				? auc_receipt_ending(lead->admin_comment, t->exec.why)
+				: NULL;
+	bool held = lead && lead->priority == 0;
+	enum auc_code code;
+
+	/* A receipt that was on its way then may have come after it. */
+	if (held && receipt && !is_held(t) && !auc_receipt_ends(lead->admin_comment))
+		held = false;
+	code = end_job(a, t->exec.jobs[part].id, t->exec.jobs[part].seen == AUC_SEEN_PENDING, held,
+		       receipt, err);
+	free(receipt);
+	return code;
+}
+
+/* HELD: its record says that it is. RECEIPT, or NULL: what it shows while it is. */
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
-			     struct auc_err *err)
+			     const char *receipt, struct auc_err *err)
 {
 	if (!pending || !may_run(a)) {
 		auc_job_change_overtake(a, job);
@@ -243,7 +266,7 @@ static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bo
 	look_again(a);
 	if (held)
 		return AUC_OK;
-	return auc_job_change_put(a, AUC_JOB_CHANGE_HOLD, job, NULL, NULL, NULL, err);
+	return auc_job_change_put(a, AUC_JOB_CHANGE_HOLD, job, NULL, NULL, receipt, err);
 }
 
 /*

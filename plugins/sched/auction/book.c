@@ -395,6 +395,10 @@ static void know_lead(struct auc_agent *a, struct auc_task *t)
 	t->qos = t->lead->qos ? strdup(t->lead->qos) : NULL;
 	t->host = t->lead->alloc_node ? strdup(t->lead->alloc_node) : NULL;
 	t->coordinates |= auc_slurm_rules_coordinates(t->uid, t->account);
+	/* It was to be ended, and slurmctld was, too. */
+	if (!t->exec.why && t->lead->priority == 0 && auc_job_pending(t->lead) &&
+	    t->lead->admin_comment)
+		t->exec.why = auc_receipt_ends(t->lead->admin_comment);
 	if (t->receipt)
 		return;
 	/* After a restart: what the ledger says goes to record and database again, whatever they

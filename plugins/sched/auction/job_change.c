@@ -184,7 +184,7 @@ static enum auc_code run(struct auc_rpc_task *e)
 
 	switch (c->what) {
 	case AUC_JOB_CHANGE_HOLD:
-		return auc_rpc_hold(job, &e->err);
+		return auc_rpc_hold(job, c->text, &e->err);
 	case AUC_JOB_CHANGE_START:
 		return auc_rpc_start_now(job, &e->err);
 	case AUC_JOB_CHANGE_LIMIT:
@@ -204,7 +204,7 @@ static enum auc_code run(struct auc_rpc_task *e)
 		return auc_rpc_kill(job, &e->err);
 	case AUC_JOB_CHANGE_BAR:
 		auc_rpc_set_receipt(job, c->text, NULL);
-		return auc_rpc_hold(job, &e->err);
+		return auc_rpc_hold(job, NULL, &e->err);
 	case AUC_JOB_CHANGE_RECEIPT:
 		return auc_rpc_set_receipt(job, c->text, &e->err);
 	case AUC_JOB_CHANGE_ASK:

@@ -11,7 +11,7 @@
 #include "sched/auction/agent-private.h"
 
 enum auc_job_change {
-	AUC_JOB_CHANGE_HOLD,    /* auc_rpc_hold(), */
+	AUC_JOB_CHANGE_HOLD,    /* TEXT: a receipt, or none; auc_rpc_hold(), */
 	AUC_JOB_CHANGE_START,   /* auc_rpc_start_now() */
 	AUC_JOB_CHANGE_LIMIT,   /* and so on; the slice's limit */
 	AUC_JOB_CHANGE_PLACE,   /* to the slice */

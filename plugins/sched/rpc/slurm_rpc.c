@@ -364,12 +364,14 @@ enum auc_code auc_rpc_set_receipt(uint32_t job_id, const char *receipt, struct a
 	return update(&desc, job_id, "writing the receipt of job", err);
 }
 
-enum auc_code auc_rpc_hold(uint32_t job_id, struct auc_err *err)
+enum auc_code auc_rpc_hold(uint32_t job_id, const char *receipt, struct auc_err *err)
 {
 	job_desc_msg_t desc;
 
 	slurm_init_job_desc_msg(&desc);
 	desc.priority = 0;
+	if (receipt && *receipt)
+		desc.admin_comment = (char *)receipt;
 	return update(&desc, job_id, "holding job", err);
 }
 

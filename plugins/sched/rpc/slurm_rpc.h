@@ -89,8 +89,8 @@ enum auc_code auc_rpc_keep_awake(const char *node, struct auc_err *err);
 
 /* AUC_ESTATE: the job has ended. */
 enum auc_code auc_rpc_set_receipt(uint32_t job_id, const char *receipt, struct auc_err *err);
-/* A pending job does not start. */
-enum auc_code auc_rpc_hold(uint32_t job_id, struct auc_err *err);
+/* A pending job does not start, and has RECEIPT (NULL, "": the one that it had). */
+enum auc_code auc_rpc_hold(uint32_t job_id, const char *receipt, struct auc_err *err);
 /* Has slurmctld look soon at the jobs that wait, without asking it anything. False: it cannot be
  * told. */
 bool auc_rpc_schedule(void);

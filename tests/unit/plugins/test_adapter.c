@@ -589,6 +589,27 @@ static void test_void(void **state)
 	assert_null(auc_receipt_void("{", "void"));
 }
 
+static void test_ending(void **state)
+{
+	const char *receipt = "{\"auction\":1,\"sale\":\"a-1\",\"state\":\"sold\"}";
+	char *text = auc_receipt_ending(receipt, "outage"), *next;
+
+	(void)state;
+	assert_non_null(text);
+	assert_true(auc_receipt_is(text) && auc_receipt_says(text, "sold"));
+	assert_string_equal(auc_receipt_ends(text), "outage");
+	/* It decides anew; of what somebody else wrote nothing is taken. */
+	next = auc_receipt_ending(text, "timeout");
+	assert_string_equal(auc_receipt_ends(next), "timeout");
+	free(next);
+	free(text);
+	assert_null(auc_receipt_ends(receipt));
+	assert_null(auc_receipt_ends("{\"auction\":1,\"ending\":\"nothing\"}"));
+	assert_null(auc_receipt_ends("{\"auction\":1,\"ending\":1}"));
+	assert_null(auc_receipt_ends("of the site"));
+	assert_null(auc_receipt_ending("of the site", "outage"));
+}
+
 /* An hour of the licence is a hundredth of a credit. */
 static void test_spending(void **state)
 {
@@ -642,6 +663,7 @@ int main(void)
 		cmocka_unit_test(test_changed_record),
 		cmocka_unit_test(test_trap),
 		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_ending),
 		cmocka_unit_test(test_spending),
 	};
 
