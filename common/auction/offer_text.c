@@ -535,8 +535,8 @@ static void print_too_long(const struct auc_market *m, const char *takes, int64_
 /* As Slurm writes times. */
 static void print_length(FILE *out, double seconds)
 {
-	double days = floor(seconds / 86400);
-	unsigned rest = (unsigned)ceil(seconds - days * 86400);
+	unsigned rest = (unsigned)fmod(ceil(seconds), 86400);
+	double days = (ceil(seconds) - rest) / 86400;
 
 	if (days > 0)
 		fprintf(out, "%.0f-", days);

@@ -58,7 +58,7 @@ static const struct field decided[] = {
 	FIELD_ALSO(pn_min_memory, U64, "--mem", NO_VAL64),
 	FIELD(pn_min_tmp_disk, U32, "--tmp"),
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
-	FIELD(cores_per_socket, U16, "--cores-per-socket"),
+	FIELD(cores_per_socket, U16, "--cores-per-socket or --hint"),
 	FIELD(threads_per_core, U16, "--threads-per-core"),
 	FIELD(core_spec, U16, "--core-spec"),
 	/* These no command of Slurm sets. */
@@ -82,7 +82,7 @@ static const struct field unclear[] = {
 	FIELD(ntasks_per_core, U16, "--ntasks-per-core"),
 	FIELD(ntasks_per_board, U16, "--ntasks-per-board"),
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
-	FIELD(cores_per_socket, U16, "--cores-per-socket"),
+	FIELD(cores_per_socket, U16, "--cores-per-socket or --hint"),
 	FIELD(threads_per_core, U16, "--threads-per-core or --hint"),
 	FIELD(core_spec, U16, "--core-spec"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
