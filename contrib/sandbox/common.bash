@@ -289,10 +289,10 @@ move_ports()
 {
 	local taken=$PORT_BASE
 
-	PORT_BASE=
+	PORT_BASE= PORTS_FOUND=
 	SANDBOX_PORT_BASE=$((taken + 200)) claim_ports
 	rm -f "$claims/$taken"
-	say "the ports from $taken on were taken meanwhile; the next are"
+	say "the ports from $taken on were taken meanwhile; those from $PORT_BASE on are used"
 	settings_save
 	config_write
 }
