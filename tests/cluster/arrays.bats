@@ -110,7 +110,7 @@ task_receipt_is()
 		wait_until 60 task_receipt_is "$several" $task .why completed
 		[ "$(cat "$SANDBOX_DIR/home/bob/${brings}_$task.txt")" = "2 4" ]
 		[ "$(cat "$SANDBOX_DIR/home/bob/${several}_$task.txt")" = "1 2" ]
-		[[ $(task_field "$brings" $task TRES) == *mem=400M,* ]]
+		[[ ,$(sacct_field "${brings}_$task" AllocTRES), == *,mem=400M,* ]]
 	done
 	# Each has a sale of its own, and the accounting tells them apart.
 	[ "$(for task in 1 3 5; do task_receipt "$array" $task .sale; done | sort -u | wc -l)" = 3 ]
