@@ -72,7 +72,7 @@ static void start(struct run *r, const char *policy, const char *options)
 	auc_decision_init(&r->d);
 }
 
-static void stop(struct run *r)
+static void end_run(struct run *r)
 {
 	r->policy->destroy(r->ctx);
 	auc_decision_clear(&r->d);
@@ -123,7 +123,7 @@ static void test_readings(void **state)
 		assert_int_equal(workers_of(&r.d.plan), 5);
 		job = make_job(1, 1, 1, r.upload); /* would fit beside the first */
 		assert_int_equal(run_job(&r, &job), readings[i].third);
-		stop(&r);
+		end_run(&r);
 	}
 }
 
@@ -145,7 +145,7 @@ static void test_never(void **state)
 	r.upload[0] = r.upload[1] = 4;
 	job = make_job(2, 2, 1, r.upload);
 	assert_int_equal(run_job(&r, &job), 6);
-	stop(&r);
+	end_run(&r);
 }
 
 static void test_counts(void **state)
@@ -162,7 +162,7 @@ static void test_counts(void **state)
 	assert_int_equal(workers_of(&r.d.plan), 3);
 	assert_int_equal(r.d.plan.shares[0].ps, 2);
 	assert_int_equal(r.d.plan.completion - r.d.plan.start, 2); /* six worker-slots */
-	stop(&r);
+	end_run(&r);
 }
 
 static void test_shares(void **state)
@@ -184,7 +184,7 @@ static void test_shares(void **state)
 			assert_true(run_job(&r, &job) > 0);
 			assert_int_equal(workers_of(&r.d.plan), readings[i].workers[k]);
 		}
-		stop(&r);
+		end_run(&r);
 	}
 }
 

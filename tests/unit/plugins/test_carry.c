@@ -708,7 +708,7 @@ static void test_canceller(void **state)
 	slurm_conf.slurmd_user_id = 0;
 	/* Nobody says: a minute. */
 	assert_string_equal(cancelled_by("edge1", 0, 0, -1), "cancelled");
-	assert_in_range(asked, 50, 62);
+	assert_true(asked >= 50 && asked <= 62);
 	/* Its script ran; it ran for long; it had no nodes: nobody is asked. */
 	assert_string_equal(cancelled_by("edge1", 0, 15, 0), "cancelled");
 	assert_string_equal(cancelled_by("edge1", 100, 0, 0), "cancelled");

@@ -11,6 +11,12 @@
 
 #include "adapter/nodes.h"
 
+#ifndef CR_CORE /* newer releases call them so */
+#define CR_CORE   SELECT_CORE
+#define CR_CPU    SELECT_CPU
+#define CR_MEMORY SELECT_MEMORY
+#endif
+
 static unsigned gres(const char *text, struct auc_named *tres)
 {
 	unsigned n = 0;
@@ -271,8 +277,8 @@ static void test_cores(void **state)
 	} cases[] = {
 		{CR_CORE | CR_MEMORY, {2, 1, 1}, {1, 1, 1}},
 		{CR_CPU, {2, 1, 1}, {1, 1, 1}},
-		{CR_CORE | CR_ONE_TASK_PER_CORE, {2, 1, 1}, {2, 1, 1}},
-		{CR_SOCKET, {8, 4, 8}, {1, 1, 1}},
+		{CR_CORE | AUC_SELECT_ONE_TASK_PER_CORE, {2, 1, 1}, {2, 1, 1}},
+		{AUC_SELECT_SOCKET, {8, 4, 8}, {1, 1, 1}},
 	};
 	static const char text[] = "PartitionName=edge\nPrices=none\n"
 				   "WorkerType=odd TRES=cpu=3,mem=1\nWorkerType=even "

@@ -76,7 +76,7 @@ static void start(struct run *r, const struct world *w, const char *options)
 	r->job.upload = calloc(w->n + 1, sizeof(*r->job.upload));
 }
 
-static void stop(struct run *r)
+static void end_run(struct run *r)
 {
 	r->stepper->destroy(r->ctx);
 	auc_market_destroy(r->m);
@@ -184,7 +184,7 @@ static void test_preemption(void **state)
 	chunks_of(&r, 0, 1);
 	assert_int_equal(slot(&r, &w, wishes, 2, 8), 0);
 	assert_int_equal(r.stepper->leave(r.ctx, 0, NULL), AUC_ENOENT);
-	stop(&r);
+	end_run(&r);
 }
 
 /* Two PSs' worth of jobs, one PS: the longer job pauses; its workers train what comes next. */
@@ -204,7 +204,7 @@ static void test_no_ps(void **state)
 	assert_int_equal(chunks_of(&r, 0, 1)->preemptions, 1);
 	assert_int_equal(chunks_of(&r, 2, 1)->nruns, 0);
 	assert_int_equal(chunks_of(&r, 0, 1)->runs[1].from, 4);
-	stop(&r);
+	end_run(&r);
 }
 
 /* Chunks of a job stay stored until it is complete; what is full is skipped. */
@@ -223,7 +223,7 @@ static void test_storage(void **state)
 	assert_int_equal(r.reason[2], AUC_REASON_CAPACITY); /* both chunks of 0 are still there */
 	assert_int_equal(r.completion[1], 5);               /* on the other server */
 	assert_int_equal(r.completion[3], 5);
-	stop(&r);
+	end_run(&r);
 }
 
 /* The guard: a job that waits for less in the cloud goes there as a whole. */
@@ -238,16 +238,16 @@ static void test_guard(void **state)
 	start(&r, &w, "guard=none");
 	assert_int_equal(run_all(&r, &w, &wish, 1), 9);
 	assert_int_equal(r.completion[0], 10);
-	stop(&r);
+	end_run(&r);
 	start(&r, &w, "");
 	assert_int_equal(run_all(&r, &w, &wish, 1), 8);
-	stop(&r);
+	end_run(&r);
 	start(&r, &w, "site=edge");
 	assert_int_equal(run_all(&r, &w, &wish, 1), 12);
-	stop(&r);
+	end_run(&r);
 	start(&r, &w, "site=cloud");
 	assert_int_equal(run_all(&r, &w, &wish, 1), 8);
-	stop(&r);
+	end_run(&r);
 }
 
 /* The guard knows when a shorter job's data come: a job that is complete by then stays. */
@@ -262,7 +262,7 @@ static void test_guard_waits(void **state)
 	run_all(&r, &w, wishes, 2);
 	assert_int_equal(r.completion[0], 16);
 	assert_int_equal(r.completion[1], 8); /* 11 in the cloud */
-	stop(&r);
+	end_run(&r);
 }
 
 /*
@@ -282,12 +282,12 @@ static void test_guard_part(void **state)
 	run_all(&r, &w, wishes, 2);
 	assert_int_equal(r.completion[0], 21);
 	assert_int_equal(r.completion[1], 7);
-	stop(&r);
+	end_run(&r);
 	start(&r, &w, "");
 	run_all(&r, &w, wishes, 2);
 	assert_int_equal(r.completion[0], 21);
 	assert_int_equal(r.completion[1], 6);
-	stop(&r);
+	end_run(&r);
 }
 
 static void test_leave(void **state)
@@ -311,7 +311,7 @@ static void test_leave(void **state)
 	slot(&r, &w, wishes, 2, 3); /* the storage is free again */
 	slot(&r, &w, wishes, 2, 4);
 	assert_int_equal(r.completion[1], 5);
-	stop(&r);
+	end_run(&r);
 }
 
 static void test_refused(void **state)
@@ -345,7 +345,7 @@ static void test_refused(void **state)
 	assert_int_equal(r.reason[1], AUC_REASON_CAPACITY);
 	wish.chunks = 70000;
 	assert_int_equal(arrive(&r, &w, &wish, 1), AUC_EINVAL);
-	stop(&r);
+	end_run(&r);
 }
 
 static void make_world(struct tiny_random *random, struct world *w, unsigned servers, int workers)
@@ -443,7 +443,7 @@ static void compare_with_reference(const struct world *w, const struct wish *wis
 			}
 	}
 	aonref_free(ref);
-	stop(&r);
+	end_run(&r);
 }
 
 /* The same chunks on the same workers in the same slots as the plain algorithm has them. */
@@ -624,7 +624,7 @@ static void test_optimum(void **state)
 		for (k = 0; k < 3; k++) {
 			start(&r, &w, options[k]);
 			total[k] = run_all(&r, &w, wishes, s.n);
-			stop(&r);
+			end_run(&r);
 			assert_true(total[k] >= best);
 			ratio = (double)total[k] / best;
 			sum[k] += ratio;
@@ -657,7 +657,7 @@ static void test_guard_sum(void **state)
 		make_wishes(&random, &w, wishes, n, 6, 5, 3, true);
 		start(&r, &w, "");
 		total = run_all(&r, &w, wishes, n);
-		stop(&r);
+		end_run(&r);
 		for (i = 0, cloud = 0; i < n; i++)
 			cloud += wishes[i].delay[w.n] + wishes[i].together;
 		assert_true(total <= cloud);
