@@ -714,16 +714,19 @@ static struct auc_exec_booking put_off(struct auc_exec *x, unsigned part, const 
 /*
  * The part from which on a plan comes later that is over and never stood, as a job of it has done
  * nothing but wait, for WHY, and its owner cannot help that: the lead, which is to be on part ON,
- * or a member that was to begin with it. It was too short for that job to count as late. -1: none.
+ * or a member that was to begin with it, which may not be submitted yet. It was too short for that
+ * job to count as late. -1: none.
  */
 static int only_waited(const struct auc_exec *x, unsigned on, const char *why)
 {
 	bool sold = x->booked == AUC_SALE_SOLD;
 	unsigned part = sold ? on : missing_member(x);
-	const struct auc_exec_job *j = &x->jobs[x->parts[part].lead ? 0 : part];
+	bool lead = x->parts[part].lead;
+	const struct auc_exec_job *j = &x->jobs[lead ? 0 : part];
+	bool waits = j->seen == AUC_SEEN_PENDING || (!lead && j->seen == AUC_SEEN_NOT);
 
-	if (!x->committed || x->stood || j->seen != AUC_SEEN_PENDING || x->down[part] > 0 ||
-	    x->closed[part] || waits_for_others(x) || !is_of_node(why, x->parts[part].lead))
+	if (!x->committed || x->stood || !waits || x->down[part] > 0 || x->closed[part] ||
+	    waits_for_others(x) || !is_of_node(why, lead))
 		return -1;
 	if (sold)
 		return 0;
