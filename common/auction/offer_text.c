@@ -550,23 +550,27 @@ static void print_gang_limit(const struct auc_auction *a, const struct auc_quest
 	const struct auc_job *job = &q->job;
 	const struct auc_market *m = a->market;
 	const struct auc_shape *least = NULL;
-	int64_t left, d = INT64_MAX;
-	unsigned n, upload = UINT32_MAX;
+	int64_t left, latest, d = INT64_MAX;
+	unsigned n = 0, upload = UINT32_MAX;
 
 	for (unsigned s = 0; s < m->nservers; s++)
 		if (auc_auction_sells(a, s) && job->upload[s] < upload)
 			upload = job->upload[s];
 	for (unsigned i = 0; i < job->nshapes; i++) {
 		const struct auc_shape *shape = &job->shapes[i];
+		unsigned holders = holders_of(a, job, shape);
 
-		if (!least || shape->nodes < least->nodes)
+		/* One that some nodes could hold says more than one that none could. */
+		if (!least || (holders && !n) || (shape->nodes < least->nodes && !holders == !n)) {
 			least = shape;
-		if (holders_of(a, job, shape) >= shape->nodes && auc_shape_slots(m, shape) < d)
+			n = holders;
+		}
+		if (holders >= shape->nodes && auc_shape_slots(m, shape) < d)
 			d = auc_shape_slots(m, shape);
 	}
 	left = auc_market_last(m) - job->arrival - (int64_t)upload + 1;
+	latest = auc_market_last(m) + 1 - d;
 	if (d == INT64_MAX) {
-		n = holders_of(a, job, least);
 		fprintf(out, "it needs %u node%s with", least->nodes, least->nodes > 1 ? "s" : "");
 		print_amounts(out, m, least->amount);
 		fprintf(out, "%s%s, and of the nodes that it may use %u %s as large",
@@ -578,6 +582,10 @@ static void print_gang_limit(const struct auc_auction *a, const struct auc_quest
 		if ((double)left * auc_market_slot_seconds(m) >= 60)
 			fprintf(out, ": expected a shorter --time, at most %.0f minutes",
 				floor((double)left * auc_market_slot_seconds(m) / 60));
+		else if (q->bid.gang.begin > 0 && !q->later && latest > auc_market_first(m)) {
+			fprintf(out, ": expected an earlier start (--begin, --dependency), by ");
+			print_time(out, (double)latest * auc_market_slot_seconds(m));
+		}
 	} else {
 		fprintf(out, "what is free until ");
 		print_time(out, (double)(auc_market_last(m) + 1) * auc_market_slot_seconds(m));

@@ -175,6 +175,13 @@ tasks_by_node()
 	run ! as alice sbatch --bid=3000 -N5 -t1 --mem=100 --wrap true
 	[[ $output == *"refused: no schedule is possible at any price: it needs 5 nodes with cpu=1 mem=100 each in one partition, and of the nodes \
 that it may use 4 are as large"* ]]
+	# On any number of nodes: the one that comes nearest.
+	run ! as alice sbatch --bid=3000 -n40 -t1 --mem-per-cpu=10 --wrap true
+	[[ $output == *"it needs 5 nodes with cpu=8 mem=80 each in one partition, and of the nodes that it may use 4 are as large"* ]]
+	run ! as alice sbatch --bid=3000 -N1 -t1 --mem=100 -b now+3hours --wrap true
+	[[ $output == *"to the end of the horizon there are 00:00:00 (0): expected an earlier start (--begin, --dependency), by "* ]]
+	# Which Slurm ignores without AllowSpecResourcesUsage.
+	run -0 as alice sbatch --test-only --bid=3000 -N1 -t1 --mem=100 -S 1 --wrap true
 	run ! as alice sbatch --bid=3000 -N1 -t1 --mem=100 --tmp=3000 --wrap true
 	[[ $output == *"auction: --tmp=3000: expected at most 2000 MB, which each node for sale has"* ]]
 	run ! as alice sbatch --bid=3000 -N1 -t 1-12 --mem=100 --wrap true

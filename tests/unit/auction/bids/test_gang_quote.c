@@ -200,6 +200,40 @@ static void test_names(void **state)
 	auc_auction_destroy(a);
 }
 
+/* Refused at any price: the answer says what would fit. */
+static void test_too_large(void **state)
+{
+	static const struct {
+		const char *bid, *text;
+	} cases[] = {
+		/* Tasks that may lie on any number of nodes: not one node of all of them. */
+		{"300 gang=1:60:cpu=200|4:60:cpu=50|20:60:cpu=10",
+		 "it needs 4 nodes with cpu=50 each in one partition, and of the nodes that it may "
+		 "use 2 are as large"},
+		{"300 gang=1:60:cpu=999|2:60:cpu=500",
+		 "it needs 1 node with cpu=999 in one partition, and of the nodes that it may use "
+		 "0 are as large"},
+		/* 100 slots of 300 s; the horizon begins at 1970-01-04T11:20:00. */
+		{"300 gang=1:40000:cpu=1", ": expected a shorter --time, at most "},
+		{"300 gang=1:3000:cpu=1 begin=329900",
+		 ": expected an earlier start (--begin, --dependency), by 1970-01-04T18:50:00"},
+		{"300 gang=1:3000:cpu=1 begin=400000",
+		 ": expected an earlier start (--begin, --dependency), by 1970-01-04T18:50:00"},
+	};
+	struct auc_auction *a = world_open("Prices=none\nSlots=100", world_dir, NOW);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct auc_offer o = world_offer(a, cases[i].bid, NOW, false);
+
+		assert_false(o.accepted);
+		if (!strstr(o.message, cases[i].text))
+			fail_msg("%s: %s", cases[i].bid, o.message);
+		auc_offer_clear(&o);
+	}
+	auc_auction_destroy(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +241,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_gpu_type, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_enough, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(test_names, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(test_too_large, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
