@@ -84,7 +84,6 @@ static const struct field unclear[] = {
 	FIELD(sockets_per_node, U16, "--sockets-per-node"),
 	FIELD(cores_per_socket, U16, "--cores-per-socket or --hint"),
 	FIELD(threads_per_core, U16, "--threads-per-core or --hint"),
-	FIELD(core_spec, U16, "--core-spec"),
 	FIELD(tres_per_socket, STRING, "--gpus-per-socket"),
 	FIELD(boards_per_node, U16, "boards_per_node"),
 	FIELD(sockets_per_board, U16, "sockets_per_board"),
@@ -306,6 +305,11 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 				   "what each node gives");
 	if (gang)
 		add_set(&plan, unclear, sizeof(unclear) / sizeof(unclear[0]), desc, &plain);
+	if (gang && desc->core_spec != plain.core_spec &&
+	    slurm_conf.conf_flags & AUC_ALLOWS_CORE_SPEC)
+		add_option(&plan,
+			   desc->core_spec & CORE_SPEC_THREAD ? "--thread-spec" : "--core-spec",
+			   desc);
 	/* All of a node can be bought; keeping others off the rest of it cannot. */
 	if (gang && desc->shared != plain.shared && desc->shared > 1)
 		add_option(&plan, "--exclusive=user or mcs", desc);
@@ -614,8 +618,8 @@ static enum auc_code say_options(const struct options *plan, const struct option
 {
 	const char *leave = plan->n + late->n == 1 ? "leave it out" : "leave them out";
 	const char *because =
-		gang ? "it is sold what it names of each node (--nodes, --ntasks-per-node, "
-		       "--cpus-per-task, --gpus-per-node, --mem) for --time"
+		gang ? "the bid buys what the job says by --nodes, --ntasks-per-node, "
+		       "--cpus-per-task, --gpus-per-node, --mem and --time"
 		     : "the auction decides nodes, tasks, CPUs, memory, GPUs, start and time";
 
 	if (!late->n)

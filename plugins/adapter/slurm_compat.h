@@ -45,6 +45,14 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_ENFORCE_LIMITS 0x2
 #define AUC_ENFORCE_QOS    0x8
 
+/* The bit of slurm_conf.conf_flags for AllowSpecResourcesUsage: without it Slurm ignores --core-spec
+ * and --thread-spec. */
+#ifdef CONF_FLAG_ASRU
+#define AUC_ALLOWS_CORE_SPEC CONF_FLAG_ASRU
+#else
+#define AUC_ALLOWS_CORE_SPEC CTL_CONF_ASRU
+#endif
+
 /* How a GRES is spelled in job_desc->tres_per_node: what begins otherwise is no GRES to slurmctld. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
 #define AUC_GRES_PREFIX "gres/"

@@ -352,6 +352,29 @@ static void test_contradictions_at_once(void **state)
 	assert_non_null(strstr(err.text, "leave them out"));
 }
 
+/* --core-spec and --thread-spec, which Slurm itself ignores unless the site allows them. */
+static void test_core_spec(void **state)
+{
+	job_desc_msg_t d;
+	struct auc_err err;
+
+	(void)state;
+	slurm_init_job_desc_msg(&d);
+	d.het_job_offset = NO_VAL;
+	d.core_spec = 1;
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_OK);
+	slurm_conf.conf_flags |= AUC_ALLOWS_CORE_SPEC;
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_EINVAL);
+	assert_string_equal(err.text,
+			    "--core-spec cannot be combined with a bid: the bid buys what the job "
+			    "says by --nodes, --ntasks-per-node, --cpus-per-task, --gpus-per-node, "
+			    "--mem and --time; leave it out");
+	d.core_spec |= CORE_SPEC_THREAD;
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_EINVAL);
+	assert_non_null(strstr(err.text, "--thread-spec cannot be combined with a bid: "));
+	slurm_conf.conf_flags &= ~AUC_ALLOWS_CORE_SPEC;
+}
+
 static struct auc_part part(void)
 {
 	struct auc_part p = {.server = "edge1", .partition = "edge", .lead = true, .ntres = 4};
@@ -658,6 +681,7 @@ int main(void)
 		cmocka_unit_test(test_changed_job),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_contradictions_at_once),
+		cmocka_unit_test(test_core_spec),
 		cmocka_unit_test(test_slice),
 		cmocka_unit_test(test_apply),
 		cmocka_unit_test(test_changed_record),
