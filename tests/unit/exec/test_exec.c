@@ -519,48 +519,6 @@ static void test_held_up(void **state)
 	}
 }
 
-/* A plan that is over before its member counts as late comes later, be it that the member waits for
- * its node or is not submitted yet; not one that its owner has no room for. */
-static void test_short(void **state)
-{
-	static const struct {
-		uint32_t id;
-		enum auc_seen seen;
-		const char *why;
-		enum auc_exec_book book;
-	} cases[] = {
-		{2, AUC_SEEN_PENDING, NULL, AUC_BOOK_PUT_OFF},
-		{2, AUC_SEEN_PENDING, "node_busy", AUC_BOOK_PUT_OFF},
-		{2, AUC_SEEN_NOT, NULL, AUC_BOOK_PUT_OFF},
-		{0, AUC_SEEN_NOT, NULL, AUC_BOOK_PUT_OFF},
-		{0, AUC_SEEN_NOT, "limit", AUC_BOOK_NOTHING},
-		{2, AUC_SEEN_STARTING, NULL, AUC_BOOK_NOTHING},
-	};
-	const struct auc_part parts[] = {
-		{.server = "a", .lead = true, .workers = 1, .ps = 1, .start = 100, .end = 105},
-		{.server = "c", .workers = 2, .start = 100, .end = 105},
-	};
-	struct auc_exec_booking b;
-	struct auc_exec x;
-
-	(void)state;
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_int_equal(auc_exec_init(&x, parts, 2, &err), AUC_OK);
-		x.slot = 5;
-		x.booked = AUC_SALE_RUNNING;
-		x.committed = true;
-		x.jobs[0] = (struct auc_exec_job){.id = 1, .seen = AUC_SEEN_RUNNING, .began = 100};
-		x.jobs[1] = (struct auc_exec_job){.id = cases[i].id,
-						  .seen = cases[i].seen,
-						  .why = cases[i].why,
-						  .begin = 100};
-		b = auc_exec_step(&x, &rules, 105 - rules.end_margin + 0.1);
-		assert_int_equal(b.book, cases[i].book);
-		assert_int_equal(x.why == NULL, b.book == AUC_BOOK_PUT_OFF);
-		auc_exec_clear(&x);
-	}
-}
-
 /* A refused move ends what is broken, and waits for what is only to come. */
 static void test_refused(void **state)
 {
@@ -1101,7 +1059,6 @@ int main(void)
 		cmocka_unit_test(test_unheard),         cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_partition_down),  cmocka_unit_test(test_unsaved),
 		cmocka_unit_test(test_nearly_over),     cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
