@@ -22,7 +22,6 @@ _Static_assert(2 * AUC_TYPES_MAX <= 64, "a bit for each type");
 #define STAMPS     (UINT64_C(1) << 20) /* a market takes so many numbers at a time */
 
 static uint64_t next_stamp(struct auc_market *m);
-static void lay_out_empty(struct auc_market *m, unsigned type);
 static bool blocks_sound(const struct auc_market *m, unsigned level,
 			 const struct auc_type_cache *c);
 static void shift_amounts(struct auc_market *m, unsigned shift);
@@ -41,20 +40,20 @@ static double unit_price(const struct auc_market *m, size_t cell, unsigned serve
 static const struct auc_price_curve *curve_of(const struct auc_market *m, unsigned server,
 					      unsigned tres);
 static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, bool sort_later);
-static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t cell);
-static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t cell,
+static bool may_fit(const struct auc_type_cache *c, unsigned row, unsigned server, size_t *at);
+static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t at,
 		    int32_t fit);
-static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t at, double price,
 		      bool sort_later);
-static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to);
-static unsigned first_from(const double *price, const uint32_t *order, unsigned low, unsigned high,
-			   double at, uint32_t server);
+static void move_column(struct auc_type_cache *c, size_t first, uint32_t column, double to);
+static unsigned first_from(const struct auc_type_cache *c, size_t first, unsigned low,
+			   unsigned high, double price, uint32_t column);
 static bool few(const struct auc_market *m, unsigned nservers);
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server,
 			  bool sort_later);
 static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, unsigned *row);
-static unsigned cached(const struct auc_market *m);
 static void sort_order(const double *price, uint32_t *order, unsigned n);
+static bool order_sound(const struct auc_type_cache *c, unsigned row);
 static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type, unsigned server,
 		      const int64_t *used);
 static double bundle_price(const struct auc_bundle *type, const double *unit, size_t stride);
@@ -103,10 +102,9 @@ void auc_market_advance(struct auc_market *m, auc_slot first)
 bool auc_market_cache_sound(const struct auc_market *m)
 {
 	const struct auc_type_cache *c;
-	const double *price;
-	const uint32_t *order;
 	size_t cell, cells = (size_t)m->slots * m->nservers, at;
 	unsigned i, k, s, t;
+	int32_t fit;
 	double unit;
 
 	for (cell = 0; cell < cells; cell++) {
@@ -123,55 +121,65 @@ bool auc_market_cache_sound(const struct auc_market *m)
 				    full_of(m, s, k, m->used[cell * m->ntres + k]))
 				return false;
 		}
-		for (i = 0; i < cached(m); i++) {
+		for (i = 0; i < auc_cells_types(m); i++) {
 			c = &m->cache[i];
-			if (c->fit[cell] != fit_in_cell(m, &m->types[i], s, cell) ||
-			    c->price[cell] !=
-				    (c->fit[cell] ? bundle_price(&m->types[i], m->unit_price + at,
-								 m->nservers)
-						  : INFINITY))
+			fit = auc_type_fit(c, t, s);
+			if (fit != fit_in_cell(m, &m->types[i], s, cell) ||
+			    auc_type_price(c, t, s) !=
+				    (fit ? bundle_price(&m->types[i], m->unit_price + at,
+							m->nservers)
+					 : INFINITY))
 				return false;
 		}
 	}
-	for (i = 0; i < cached(m); i++)
-		for (t = 0; t < m->nrows; t++) {
-			price = m->cache[i].price + auc_cell(m, t, 0);
-			order = m->cache[i].order + auc_cell(m, t, 0);
-			for (s = 1; s < m->nservers; s++)
-				if (price[order[s - 1]] > price[order[s]] ||
-				    (price[order[s - 1]] == price[order[s]] &&
-				     order[s - 1] >= order[s]))
-					return false;
-		}
+	for (i = 0; i < auc_cells_types(m); i++)
+		for (t = 0; t < m->nrows; t++)
+			if (!order_sound(&m->cache[i], t))
+				return false;
 	for (t = 1; t < m->nlevels; t++)
-		for (i = 0; i < cached(m); i++)
+		for (i = 0; i < auc_cells_types(m); i++)
 			if (!blocks_sound(m, t, &m->cache[i]))
 				return false;
+	return true;
+}
+
+static bool order_sound(const struct auc_type_cache *c, unsigned row)
+{
+	size_t first = auc_type_row(c, row);
+	const double *price = c->price + first;
+	uint32_t before, column;
+
+	for (unsigned r = 1; r < c->n; r++) {
+		before = auc_number(&c->order, first + r - 1);
+		column = auc_number(&c->order, first + r);
+		if (price[before] > price[column] ||
+		    (price[before] == price[column] && before >= column))
+			return false;
+	}
 	return true;
 }
 
 /* Blocks that are wholly in the window hold the sums and minima of their slots. */
 static bool blocks_sound(const struct auc_market *m, unsigned level, const struct auc_type_cache *c)
 {
-	size_t cell, slot_cell;
 	auc_slot i, t;
-	unsigned s;
-	double price;
-	int32_t fit;
+	unsigned s, row;
+	double price, whole;
+	int32_t fit, least;
 
 	for (i = (m->first >> level) + 1; i < auc_market_last(m) >> level; i++)
 		for (s = 0; s < m->nservers; s++) {
-			cell = auc_cell(m, auc_block_row(m, level, i), s);
+			row = auc_block_row(m, level, i);
 			price = 0;
-			fit = INT32_MAX;
+			least = INT32_MAX;
 			for (t = i << level; t < (i + 1) << level; t++) {
-				slot_cell = auc_cell(m, (unsigned)(t - m->first), s);
-				price += c->price[slot_cell];
-				fit = c->fit[slot_cell] < fit ? c->fit[slot_cell] : fit;
+				price += auc_type_price(c, (unsigned)(t - m->first), s);
+				fit = auc_type_fit(c, (unsigned)(t - m->first), s);
+				least = fit < least ? fit : least;
 			}
-			if (c->fit[cell] != fit ||
-			    (fit ? fabs(c->price[cell] - price) > 1e-9 * price
-				 : isfinite(c->price[cell])))
+			whole = auc_type_price(c, row, s);
+			if (auc_type_fit(c, row, s) != least ||
+			    (least ? fabs(whole - price) > 1e-9 * price : isfinite(whole)))
 				return false;
 		}
 	return true;
@@ -179,9 +187,8 @@ static bool blocks_sound(const struct auc_market *m, unsigned level, const struc
 
 enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 {
-	size_t row = m->nservers ? m->nservers : 1, cells;
+	size_t row = m->nservers ? m->nservers : 1;
 	size_t amounts = row * m->slots * (m->ntres ? m->ntres : 1);
-	struct auc_type_cache *c;
 	unsigned i;
 
 	m->level_row[1] = m->slots;
@@ -192,7 +199,6 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 		m->nlevels++;
 	}
 	m->nrows = m->level_row[m->nlevels];
-	cells = row * m->nrows;
 	m->used = calloc(amounts, sizeof(*m->used));
 	m->stride = (row + 15) & ~(size_t)15;
 	m->full = calloc(m->stride * m->slots * (m->ntres ? m->ntres : 1), sizeof(*m->full));
@@ -200,30 +206,21 @@ enum auc_code auc_cells_lay_out(struct auc_market *m, struct auc_err *err)
 	m->unit_price = calloc(amounts, sizeof(*m->unit_price));
 	m->idle_price = calloc(row * (m->ntres ? m->ntres : 1), sizeof(*m->idle_price));
 	m->changed = calloc(row, sizeof(*m->changed));
+	m->sorted = calloc(row, sizeof(*m->sorted));
 	m->moved = calloc(m->nrows, sizeof(*m->moved));
 	m->freed = calloc(row, sizeof(*m->freed));
 	m->stamp = calloc(m->nrows, sizeof(*m->stamp));
 	m->stamp_next = m->stamp_end = 0;
 	if (!m->used || !m->full || !m->lowest || !m->unit_price || !m->idle_price || !m->changed ||
-	    !m->moved || !m->freed || !m->stamp || !auc_traffic_lay_out(m))
+	    !m->sorted || !m->moved || !m->freed || !m->stamp || !auc_traffic_lay_out(m))
 		return auc_err_set(err, AUC_ENOMEM,
 				   "no memory for a market of %u servers and %u slots", m->nservers,
 				   m->slots);
-	for (i = 0; i < m->nworker_types + m->nps_types; i++) {
-		size_t kept = i < cached(m) ? cells : 1;
-
-		c = &m->cache[i];
-		c->fit = calloc(kept, sizeof(*c->fit));
-		c->price = calloc(kept, sizeof(*c->price));
-		c->order = calloc(kept, sizeof(*c->order));
-		c->fit0 = calloc(row, sizeof(*c->fit0));
-		c->price0 = calloc(row, sizeof(*c->price0));
-		c->order0 = calloc(row, sizeof(*c->order0));
-		if (!c->fit || !c->price || !c->order || !c->fit0 || !c->price0 || !c->order0)
+	for (i = 0; i < m->nworker_types + m->nps_types; i++)
+		if (!auc_columns_make(m, i))
 			return auc_err_set(err, AUC_ENOMEM,
 					   "no memory for a market of %u servers and %u slots",
 					   m->nservers, m->slots);
-	}
 	auc_cells_lay_out_idle(m);
 	empty_rows(m, 0, m->nrows);
 	empty_slots(m, 0);
@@ -256,7 +253,7 @@ void auc_cells_lay_out_idle(struct auc_market *m)
 		}
 	}
 	for (i = 0; i < m->nworker_types + m->nps_types; i++)
-		lay_out_empty(m, i);
+		auc_cells_lay_out_empty(m, i);
 	m->idle_stamp = next_stamp(m);
 	/* Rows after the last block are what the window grows into. */
 	for (level = 1; level < m->nlevels; level++) {
@@ -276,25 +273,28 @@ static uint64_t next_stamp(struct auc_market *m)
 	return m->stamp_next++;
 }
 
-/* What an empty slot holds of one type. */
-static void lay_out_empty(struct auc_market *m, unsigned type)
+void auc_cells_lay_out_empty(struct auc_market *m, unsigned type)
 {
 	static const int64_t nothing[AUC_TRES_MAX];
 	struct auc_type_cache *c = &m->cache[type];
-	unsigned s;
+	unsigned s, i;
 
+	for (i = 0; i < c->n; i++) {
+		s = c->server[i];
+		c->order0[i] = i;
+		c->price0[i] = fit_in(m, &m->types[type], s, nothing)
+				       ? bundle_price(&m->types[type],
+						      m->idle_price + (size_t)s * m->ntres, 1)
+				       : INFINITY;
+	}
+	sort_order(c->price0, c->order0, c->n);
 	c->total0 = c->max0 = 0;
 	for (s = 0; s < m->nservers; s++) {
 		c->fit0[s] = fit_in(m, &m->types[type], s, nothing);
-		c->price0[s] = c->fit0[s] ? bundle_price(&m->types[type],
-							 m->idle_price + (size_t)s * m->ntres, 1)
-					  : INFINITY;
-		c->order0[s] = s;
 		c->total0 += c->fit0[s];
 		if (c->fit0[s] > c->max0)
 			c->max0 = c->fit0[s];
 	}
-	sort_order(c->price0, c->order0, m->nservers);
 }
 
 /* Drops the first SHIFT slots and adds as many empty ones. */
@@ -316,17 +316,19 @@ static void shift_level(struct auc_market *m, unsigned level, auc_slot by)
 {
 	unsigned rows = m->level_row[level + 1] - m->level_row[level];
 	unsigned shift = by < rows ? (unsigned)by : rows, i;
-	size_t to = auc_cell(m, m->level_row[level], 0), from = to + auc_cell(m, shift, 0);
-	size_t keep = auc_cell(m, rows - shift, 0);
 	struct auc_type_cache *c;
+	size_t to, from, keep;
 
 	memmove(m->stamp + m->level_row[level], m->stamp + m->level_row[level] + shift,
 		(rows - shift) * sizeof(*m->stamp));
-	for (i = 0; i < cached(m); i++) {
+	for (i = 0; i < auc_cells_types(m); i++) {
 		c = &m->cache[i];
-		memmove(c->fit + to, c->fit + from, keep * sizeof(*c->fit));
+		to = auc_type_row(c, m->level_row[level]);
+		from = to + auc_type_row(c, shift);
+		keep = auc_type_row(c, rows - shift);
+		auc_numbers_move(&c->fit, to, from, keep);
 		memmove(c->price + to, c->price + from, keep * sizeof(*c->price));
-		memmove(c->order + to, c->order + from, keep * sizeof(*c->order));
+		auc_numbers_move(&c->order, to, from, keep);
 	}
 	empty_rows(m, m->level_row[level] + rows - shift, shift);
 }
@@ -353,7 +355,7 @@ static void empty_slots(struct auc_market *m, unsigned from)
 /* Their caches, where what nothing is used of does not cost the same in all of them. */
 static void refresh_slots(struct auc_market *m, unsigned from)
 {
-	for (unsigned t = from; t < m->slots && cached(m); t++) {
+	for (unsigned t = from; t < m->slots && auc_cells_types(m); t++) {
 		for (unsigned s = 0; s < m->nservers; s++)
 			refresh_cell(m, auc_cell(m, t, s), s, true);
 		auc_cells_refresh_order(m, t);
@@ -362,19 +364,22 @@ static void refresh_slots(struct auc_market *m, unsigned from)
 
 static void empty_rows(struct auc_market *m, unsigned from, unsigned count)
 {
-	size_t row = m->nservers, cell;
 	struct auc_type_cache *c;
-	unsigned i, r;
+	unsigned i, r, k;
+	size_t at, first;
 
 	for (r = from; r < from + count; r++)
 		m->stamp[r] = next_stamp(m);
-	for (i = 0; i < cached(m); i++) {
+	for (i = 0; i < auc_cells_types(m); i++) {
 		c = &m->cache[i];
+		first = auc_type_row(c, from);
+		for (k = 0; k < c->n && count; k++)
+			auc_number_set(&c->fit, first + k, (uint32_t)c->fit0[c->server[k]]);
 		for (r = from; r < from + count; r++) {
-			cell = auc_cell(m, r, 0);
-			memcpy(c->fit + cell, c->fit0, row * sizeof(*c->fit));
-			memcpy(c->price + cell, c->price0, row * sizeof(*c->price));
-			memcpy(c->order + cell, c->order0, row * sizeof(*c->order));
+			at = auc_type_row(c, r);
+			auc_numbers_move(&c->fit, at, first, c->n);
+			memcpy(c->price + at, c->price0, c->n * sizeof(*c->price));
+			auc_numbers_write(&c->order, at, c->n, c->order0);
 		}
 	}
 }
@@ -461,7 +466,7 @@ void auc_cells_refresh_all(struct auc_market *m)
 {
 	unsigned t, s;
 
-	for (t = 0; t < m->slots && cached(m); t++) {
+	for (t = 0; t < m->slots && auc_cells_types(m); t++) {
 		for (s = 0; s < m->nservers; s++)
 			refresh_cell(m, auc_cell(m, t, s), s, true);
 		auc_cells_refresh_order(m, t);
@@ -539,80 +544,90 @@ static void refresh_cell(struct auc_market *m, size_t cell, unsigned server, boo
 	unsigned row = (unsigned)(cell / m->nservers), i;
 	const double *unit = m->unit_price + auc_units(m, row, server);
 	struct auc_type_cache *c;
+	int32_t fit;
+	size_t at;
 
-	for (i = 0; i < cached(m); i++) {
+	for (i = 0; i < auc_cells_types(m); i++) {
 		c = &m->cache[i];
-		if (never_fits(c, server, cell))
+		if (!may_fit(c, row, server, &at))
 			continue;
-		set_fit(m, c, row, cell, fit_in_cell(m, &m->types[i], server, cell));
-		set_price(m, i, row, cell,
-			  c->fit[cell] ? bundle_price(&m->types[i], unit, m->nservers) : INFINITY,
+		fit = fit_in_cell(m, &m->types[i], server, cell);
+		set_fit(m, c, row, at, fit);
+		set_price(m, i, row, at,
+			  fit ? bundle_price(&m->types[i], unit, m->nservers) : INFINITY,
 			  sort_later);
 	}
 }
 
-/* Whether none of C's type fits on SERVER even if that is empty, and CELL says so. */
-static bool never_fits(const struct auc_type_cache *c, unsigned server, size_t cell)
+/* False: none of C's type fits on SERVER even if that is empty, and ROW says so. Else *AT is its
+ * place there. */
+static bool may_fit(const struct auc_type_cache *c, unsigned row, unsigned server, size_t *at)
 {
-	return !c->fit0[server] && !c->fit[cell];
+	if (c->column[server] >= c->n)
+		return false;
+	*at = auc_type_row(c, row) + c->column[server];
+	return c->fit0[server] || auc_number(&c->fit, *at);
 }
 
-/* C's in CELL, which is of ROW. */
-static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t cell,
+/* C's at AT, which is in ROW. */
+static void set_fit(struct auc_market *m, struct auc_type_cache *c, unsigned row, size_t at,
 		    int32_t fit)
 {
-	if (c->fit[cell] == fit)
+	if (auc_number(&c->fit, at) == (uint32_t)fit)
 		return;
-	c->fit[cell] = fit;
+	auc_number_set(&c->fit, at, (uint32_t)fit);
 	m->stamp[row] = next_stamp(m);
 }
 
-/* Of one of TYPE in CELL, which is of ROW. */
-static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t cell, double price,
+/* Of one of TYPE at AT, which is in ROW. */
+static void set_price(struct auc_market *m, unsigned type, unsigned row, size_t at, double price,
 		      bool sort_later)
 {
 	struct auc_type_cache *c = &m->cache[type];
-	size_t first = auc_cell(m, row, 0);
+	size_t first = auc_type_row(c, row);
 
-	if (c->price[cell] == price)
+	if (c->price[at] == price)
 		return;
 	m->stamp[row] = next_stamp(m);
 	if (sort_later) {
 		m->moved[row] |= UINT64_C(1) << type;
-		c->price[cell] = price;
+		c->price[at] = price;
 	} else {
-		move_server(c->price + first, c->order + first, m->nservers,
-			    (uint32_t)(cell - first), price);
+		move_column(c, first, (uint32_t)(at - first), price);
 	}
 }
 
-/* SERVER's price becomes TO, and ORDER, which is right before, is right again. */
-static void move_server(double *price, uint32_t *order, unsigned n, uint32_t server, double to)
+/* COLUMN's price becomes TO in the row that begins at FIRST, whose order, which is right before, is
+ * right again. */
+static void move_column(struct auc_type_cache *c, size_t first, uint32_t column, double to)
 {
-	unsigned from = first_from(price, order, 0, n, price[server], server), at;
+	double *price = &c->price[first + column];
+	unsigned from = first_from(c, first, 0, c->n, *price, column), at;
 
-	if (to < price[server]) {
-		at = first_from(price, order, 0, from, to, server);
-		memmove(order + at + 1, order + at, (from - at) * sizeof(*order));
+	if (to < *price) {
+		at = first_from(c, first, 0, from, to, column);
+		auc_numbers_move(&c->order, first + at + 1, first + at, from - at);
 	} else {
-		at = first_from(price, order, from + 1, n, to, server) - 1;
-		memmove(order + from, order + from + 1, (at - from) * sizeof(*order));
+		at = first_from(c, first, from + 1, c->n, to, column) - 1;
+		auc_numbers_move(&c->order, first + from, first + from + 1, at - from);
 	}
-	order[at] = server;
-	price[server] = to;
+	auc_number_set(&c->order, first + at, column);
+	*price = to;
 }
 
-/* The first place of [LOW, HIGH) whose server does not come before SERVER at price AT; HIGH. */
-static unsigned first_from(const double *price, const uint32_t *order, unsigned low, unsigned high,
-			   double at, uint32_t server)
+/* The first place of [LOW, HIGH) whose column does not come before COLUMN at PRICE; HIGH. */
+static unsigned first_from(const struct auc_type_cache *c, size_t first, unsigned low,
+			   unsigned high, double price, uint32_t column)
 {
 	unsigned middle;
+	uint32_t other;
 	double p;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		p = price[order[middle]];
-		if (p < at || (p == at && order[middle] < server))
+		other = auc_number(&c->order, first + middle);
+		p = c->price[first + other];
+		if (p < price || (p == price && other < column))
 			low = middle + 1;
 		else
 			high = middle;
@@ -628,12 +643,19 @@ static bool few(const struct auc_market *m, unsigned nservers)
 
 void auc_cells_refresh_order(struct auc_market *m, unsigned row)
 {
+	struct auc_type_cache *c;
+	size_t at;
 	unsigned i;
 
-	for (i = 0; i < cached(m); i++)
-		if (m->moved[row] >> i & 1)
-			sort_order(m->cache[i].price + auc_cell(m, row, 0),
-				   m->cache[i].order + auc_cell(m, row, 0), m->nservers);
+	for (i = 0; i < auc_cells_types(m) && m->moved[row]; i++) {
+		if (!(m->moved[row] >> i & 1))
+			continue;
+		c = &m->cache[i];
+		at = auc_type_row(c, row);
+		auc_numbers_read(&c->order, at, c->n, m->sorted);
+		sort_order(c->price + at, m->sorted, c->n);
+		auc_numbers_write(&c->order, at, c->n, m->sorted);
+	}
 	m->moved[row] = 0;
 }
 
@@ -643,7 +665,7 @@ void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 	unsigned level, j, n = shares ? nshares : m->nservers;
 	auc_slot i;
 
-	for (level = 1; level < m->nlevels && cached(m); level++)
+	for (level = 1; level < m->nlevels && auc_cells_types(m); level++)
 		for (i = from >> level; i <= to >> level; i++) {
 			for (j = 0; j < n; j++)
 				refresh_block(m, level, i, shares ? shares[j].server : j,
@@ -655,28 +677,27 @@ void auc_cells_refresh_blocks(struct auc_market *m, auc_slot from, auc_slot to,
 static void refresh_block(struct auc_market *m, unsigned level, auc_slot i, unsigned server,
 			  bool sort_later)
 {
-	unsigned at = auc_block_row(m, level, i), type, half, row, nparts = 0;
-	size_t cell = auc_cell(m, at, server), part[2];
+	unsigned row = auc_block_row(m, level, i), type, half, part[2], nparts = 0;
 	struct auc_type_cache *c;
 	int32_t fit, least;
 	double price;
+	size_t at;
 
 	for (half = 0; half < 2; half++)
-		if (block_part(m, level - 1, 2 * i + half, &row))
-			part[nparts++] = auc_cell(m, row, server);
-	for (type = 0; type < cached(m); type++) {
+		nparts += block_part(m, level - 1, 2 * i + half, &part[nparts]);
+	for (type = 0; type < auc_cells_types(m); type++) {
 		c = &m->cache[type];
-		if (never_fits(c, server, cell))
+		if (!may_fit(c, row, server, &at))
 			continue;
 		least = c->fit0[server];
 		price = least ? 0 : INFINITY;
 		for (half = 0; half < nparts; half++) {
-			fit = c->fit[part[half]];
+			fit = auc_type_fit(c, part[half], server);
 			least = fit < least ? fit : least;
-			price += c->price[part[half]];
+			price += auc_type_price(c, part[half], server);
 		}
-		set_fit(m, c, at, cell, least);
-		set_price(m, type, at, cell, price, sort_later);
+		set_fit(m, c, row, at, least);
+		set_price(m, type, row, at, price, sort_later);
 	}
 }
 
@@ -689,8 +710,7 @@ static bool block_part(const struct auc_market *m, unsigned level, auc_slot i, u
 	return true;
 }
 
-/* Types whose caches are kept: workers, then PSs; of a market of gangs none. */
-static unsigned cached(const struct auc_market *m)
+unsigned auc_cells_types(const struct auc_market *m)
 {
 	return m->gangs_only ? 0 : m->nworker_types + m->nps_types;
 }
@@ -734,14 +754,18 @@ static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type,
 		      const int64_t *used)
 {
 	const struct auc_server *s = &m->servers[server];
+
+	return s->roles & type->role ? auc_cells_fit(type, s->units, used) : 0;
+}
+
+int32_t auc_cells_fit(const struct auc_bundle *type, const int64_t *units, const int64_t *used)
+{
 	int64_t fit = AUC_FIT_MAX, n;
 	unsigned i, k;
 
-	if (!(s->roles & type->role))
-		return 0;
 	for (i = 0; i < type->nused; i++) {
 		k = type->used[i];
-		n = (s->units[k] - used[k]) / type->units[k];
+		n = (units[k] - used[k]) / type->units[k];
 		if (n < fit)
 			fit = n;
 	}
@@ -751,7 +775,8 @@ static int32_t fit_in(const struct auc_market *m, const struct auc_bundle *type,
 int32_t auc_market_fits(const struct auc_market *m, unsigned type, size_t cell)
 {
 	return m->gangs_only ? fit_in_cell(m, &m->types[type], (unsigned)(cell % m->nservers), cell)
-			     : m->cache[type].fit[cell];
+			     : auc_type_fit(&m->cache[type], (unsigned)(cell / m->nservers),
+					    (unsigned)(cell % m->nservers));
 }
 
 static int32_t fit_in_cell(const struct auc_market *m, const struct auc_bundle *type,

@@ -46,4 +46,18 @@ int64_t auc_cells_lost(const struct auc_market *m, size_t cell, unsigned server,
 /* New prices of the TRES whose function MOVED, everywhere, and all that follows from them. */
 void auc_cells_reprice(struct auc_market *m, const bool *moved);
 
+/* columns.c: room for the caches of TYPE, nothing in them yet; false: no memory. Frees them. */
+bool auc_columns_make(struct auc_market *m, unsigned type);
+void auc_columns_free(struct auc_type_cache *c);
+/* SERVER may have UNITS from now on: there is room for what fits on it then. AUC_ENOMEM: else all
+ * is as before. */
+enum auc_code auc_columns_admit(struct auc_market *m, unsigned server, const int64_t *units,
+				struct auc_err *err);
+/* Types whose caches are kept: workers, then PSs; of a market of gangs none. */
+unsigned auc_cells_types(const struct auc_market *m);
+/* What an empty slot holds of one type. */
+void auc_cells_lay_out_empty(struct auc_market *m, unsigned type);
+/* How many of TYPE fit into UNITS of which USED are used, by TRES. */
+int32_t auc_cells_fit(const struct auc_bundle *type, const int64_t *units, const int64_t *used);
+
 #endif

@@ -71,20 +71,15 @@ void auc_market_destroy(struct auc_market *m)
 
 	if (!m)
 		return;
-	for (i = 0; i < 2 * AUC_TYPES_MAX; i++) {
-		free(m->cache[i].fit);
-		free(m->cache[i].price);
-		free(m->cache[i].order);
-		free(m->cache[i].fit0);
-		free(m->cache[i].price0);
-		free(m->cache[i].order0);
-	}
+	for (i = 0; i < 2 * AUC_TYPES_MAX; i++)
+		auc_columns_free(&m->cache[i]);
 	free(m->used);
 	free(m->full);
 	free(m->lowest);
 	free(m->unit_price);
 	free(m->idle_price);
 	free(m->changed);
+	free(m->sorted);
 	free(m->moved);
 	free(m->stamp);
 	free(m->freed);
@@ -137,6 +132,7 @@ static struct auc_market *same_servers(const struct auc_market *from, auc_slot f
 	m->unit_price = NULL;
 	m->idle_price = NULL;
 	m->changed = NULL;
+	m->sorted = NULL;
 	m->moved = NULL;
 	m->stamp = NULL;
 	m->freed = NULL;

@@ -199,8 +199,8 @@ void auc_market_end_bulk(struct auc_market *m);
 /*
  * SERVER has CAPACITY from now on; bookings stay, and prices follow. AUC_ESTATE: the market has to
  * be made anew for that, because a TRES is new in it or would be counted in other units, SERVER is
- * a part or a whole, or M is in bulk; AUC_EFULL: more than that is booked. Nothing has changed
- * then.
+ * a part or a whole, or M is in bulk; AUC_EFULL: more than that is booked; AUC_ENOMEM. Nothing has
+ * changed then.
  */
 enum auc_code auc_market_set_capacity(struct auc_market *m, unsigned server,
 				      const struct auc_named *capacity, unsigned ncapacity,

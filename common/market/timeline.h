@@ -11,7 +11,10 @@
 #ifndef AUC_TIMELINE_H
 #define AUC_TIMELINE_H
 
+#include <math.h>
+
 #include "market/market.h"
+#include "base/numbers.h"
 
 #define AUC_BLOCK_LEVELS 7         /* blocks of 1, 2, 4, ... 64 slots */
 #define AUC_FIT_MAX      (1 << 20) /* no server is taken to hold more workers or PSs of a type */
@@ -57,17 +60,21 @@ struct auc_bundle {
 };
 
 /*
- * What is cached of one type, by cell. Behind the rows of the slots come rows for blocks of 2, 4,
+ * What is cached of one type, by row and column: all servers, or where it fits on half of them at
+ * most, whatever they host, only those. Behind the rows of the slots come rows for blocks of 2, 4,
  * ... slots, for bounds of what a window costs: there fit is the least of the block's slots and
  * price their sum. Block i of level h is the slots i * 2^h to (i + 1) * 2^h - 1. What has passed or
  * is beyond the window counts as empty and free.
  */
 struct auc_type_cache {
-	int32_t *fit;
-	double *price;   /* credits per worker (PS); INFINITY where none fits */
-	uint32_t *order; /* by row: servers by ascending (price, index) */
-	int32_t *fit0;   /* the same of an empty slot, by server */
-	double *price0;
+	unsigned n;       /* columns */
+	uint32_t *server; /* by column, ascending */
+	uint32_t *column; /* by server; n and more: it has none */
+	struct auc_numbers fit;
+	double *price;            /* credits per worker (PS); INFINITY where none fits */
+	struct auc_numbers order; /* by row: columns by ascending (price, index) */
+	int32_t *fit0;            /* the same of an empty slot, by server */
+	double *price0;           /* by column */
 	uint32_t *order0;
 	int64_t total0; /* sum of fit0 */
 	int32_t max0;   /* maximum of fit0 */
@@ -118,6 +125,7 @@ struct auc_market {
 			       were put in order; one bit each */
 	struct auc_share
 		*changed; /* scratch of auc_market_set_roles() and auc_market_close(), by server */
+	uint32_t *sorted; /* scratch: a row of columns */
 	/*
 	 * For those who keep what they found in a row: by row of the caches, another number
 	 * whenever a fit, a price or the order is another there, and one for what empty slots hold.
@@ -151,6 +159,53 @@ static inline size_t auc_units(const struct auc_market *m, unsigned slot_index, 
 	return (size_t)slot_index * m->ntres * m->nservers + server;
 }
 
+/* Where C's ROW begins; its columns follow. */
+static inline size_t auc_type_row(const struct auc_type_cache *c, unsigned row)
+{
+	return (size_t)row * c->n;
+}
+
+/* How many of C's type fit on SERVER in ROW, and what one costs there. */
+static inline int32_t auc_type_fit(const struct auc_type_cache *c, unsigned row, unsigned server)
+{
+	unsigned at = c->column[server];
+
+	return at < c->n ? (int32_t)auc_number(&c->fit, auc_type_row(c, row) + at) : 0;
+}
+
+static inline double auc_type_price(const struct auc_type_cache *c, unsigned row, unsigned server)
+{
+	unsigned at = c->column[server];
+
+	return at < c->n ? c->price[auc_type_row(c, row) + at] : INFINITY;
+}
+
+/*
+ * The server at RANK of ROW, by ascending price, and its fit and price; false: nothing fits there,
+ * nor further on.
+ */
+static inline bool auc_type_ranked(const struct auc_type_cache *c, unsigned row, unsigned rank,
+				   uint32_t *server, int32_t *fit, double *price)
+{
+	size_t at = auc_type_row(c, row);
+
+	if (rank >= c->n)
+		return false;
+	at += auc_number(&c->order, at + rank);
+	*fit = (int32_t)auc_number(&c->fit, at);
+	*price = c->price[at];
+	*server = c->server[at - auc_type_row(c, row)];
+	return *fit > 0;
+}
+
+/* The lowest price of ROW; INFINITY: none fits. */
+static inline double auc_type_least(const struct auc_type_cache *c, unsigned row)
+{
+	size_t at = auc_type_row(c, row);
+
+	return c->n ? c->price[at + auc_number(&c->order, at)] : INFINITY;
+}
+
 /* Row of block I of LEVEL; it must be one that begins in the window. */
 static inline unsigned auc_block_row(const struct auc_market *m, unsigned level, auc_slot i)
 {
@@ -171,6 +226,9 @@ static inline bool auc_market_clip(const struct auc_market *m, auc_slot *from, a
 
 /* Chooses each TRES's scale from the capacities and turns all amounts into units. AUC_EINVAL. */
 enum auc_code auc_market_fix_units(struct auc_market *m, struct auc_err *err);
+/* How many fit on each server in ROW; all servers by ascending (price, index) there. */
+void auc_type_fits(const struct auc_market *m, unsigned type, unsigned row, int32_t *to);
+void auc_type_order(const struct auc_market *m, unsigned type, unsigned row, uint32_t *to);
 /* How many of TYPE (workers, then PSs) fit in CELL; as the caches say, where they are kept. */
 int32_t auc_market_fits(const struct auc_market *m, unsigned type, size_t cell);
 /* Brings every cache up to date with the cells of SHARES' servers in the slots [FROM, TO] of the

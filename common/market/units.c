@@ -90,6 +90,9 @@ enum auc_code auc_market_set_capacity(struct auc_market *m, unsigned server,
 	if (!holds(m, server, units))
 		return auc_err_set(err, AUC_EFULL, "server %s: more is booked than it has now",
 				   s->name);
+	rc = auc_columns_admit(m, server, units, err);
+	if (rc != AUC_OK)
+		return rc;
 	memcpy(s->amount, amount, sizeof(amount));
 	memcpy(s->units, units, sizeof(units));
 	m->freed[server] = ++m->frees;

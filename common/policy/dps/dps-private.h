@@ -206,6 +206,7 @@ struct auc_policy_ctx {
 	uint64_t *room_stamp;
 	auc_slot room_first;
 	size_t room_stride;      /* servers, rounded up */
+	int32_t *fit;            /* scratch: by server */
 	int16_t *was, *is;       /* scratch: the least that fit, by slot index; see there */
 	struct changed *changed; /* scratch: servers; by server, its number there, from 1 */
 	uint32_t *changed_at;

@@ -175,12 +175,9 @@ static double lowest_price(const struct auc_policy_ctx *ctx, unsigned type, unsi
 	const struct auc_type_cache *c = &ctx->m->cache[type];
 	double least = INFINITY;
 	unsigned slot;
-	size_t cell;
 
-	for (slot = ctx->start0; slot < end; slot++) {
-		cell = auc_cell(ctx->m, slot, 0);
-		least = fmin(least, c->price[cell + c->order[cell]]);
-	}
+	for (slot = ctx->start0; slot < end; slot++)
+		least = fmin(least, auc_type_least(c, slot));
 	return least;
 }
 
@@ -202,15 +199,14 @@ void auc_dps_add_bounds(struct auc_policy_ctx *ctx, unsigned slot)
 static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned slot)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t cell = auc_cell(ctx->m, slot, 0);
+	double price;
+	int32_t fit;
 	unsigned r;
 	uint32_t s;
 
-	for (r = 0; r < ctx->nservers; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s] || ctx->ready[s] <= slot)
-			return c->price[cell + s];
-	}
+	for (r = 0; auc_type_ranked(c, slot, r, &s, &fit, &price); r++)
+		if (ctx->ready[s] <= slot)
+			return price;
 	return INFINITY;
 }
 
@@ -253,20 +249,18 @@ static int64_t walk_distributed(struct auc_policy_ctx *ctx, const struct lane *l
 {
 	const struct runs *runs = auc_dps_runs(ctx, l->worker, row, slot);
 	const struct auc_type_cache *c = &ctx->m->cache[l->worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
 	struct walk walk = {.level_cost = level_cost};
+	double price;
+	int32_t fit;
 	unsigned r;
 	uint32_t s;
 
 	for (r = 0; r < runs->n && walk.level < l->nlevels; r++)
 		take_workers(l, &walk, runs->run[r].workers, runs->run[r].price);
-	for (r = runs->rank; r < ctx->nservers && walk.level < l->nlevels; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
+	for (r = runs->rank;
+	     walk.level < l->nlevels && auc_type_ranked(c, row, r, &s, &fit, &price); r++)
 		if (ctx->ready[s] <= slot)
-			take_workers(l, &walk, c->fit[cell + s], c->price[cell + s]);
-	}
+			take_workers(l, &walk, fit, price);
 	if (walk.level == l->nlevels)
 		return INT64_MAX;
 	for (; walk.level < l->nlevels; walk.level++)

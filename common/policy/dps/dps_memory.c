@@ -140,6 +140,7 @@ static void reserve_room(struct auc_policy_ctx *ctx, size_t types, size_t server
 	ctx->room_stride = stride;
 	ctx->room_first = 0;
 	ctx->room_stamp = reserve(ctx, slots, sizeof(*ctx->room_stamp));
+	ctx->fit = reserve(ctx, servers, sizeof(*ctx->fit));
 	ctx->was = reserve(ctx, slots + DPS_ROOM, sizeof(*ctx->was));
 	ctx->is = reserve(ctx, slots + DPS_ROOM, sizeof(*ctx->is));
 	ctx->changed = reserve(ctx, servers, sizeof(*ctx->changed));

@@ -63,7 +63,7 @@ static void add_slot(struct auc_policy_ctx *ctx, struct reach *r, unsigned worke
 {
 	const struct auc_type_cache *c = &ctx->m->cache[worker];
 	unsigned slot = r->completion - ++r->d, n = r->n, i;
-	size_t cell = auc_cell(ctx->m, slot, 0);
+	size_t first = auc_type_row(c, slot), at;
 	int32_t fit;
 	uint32_t s;
 
@@ -71,10 +71,11 @@ static void add_slot(struct auc_policy_ctx *ctx, struct reach *r, unsigned worke
 	r->n = 0;
 	for (i = 0; i < n; i++) {
 		s = r->list[i];
-		fit = c->fit[cell + s];
+		at = first + c->column[s];
+		fit = (int32_t)auc_number(&c->fit, at);
 		if (!fit || ctx->ready[s] > slot)
 			continue;
-		r->sum[s] += c->price[cell + s];
+		r->sum[s] += c->price[at];
 		r->fit[s] = fit < r->fit[s] ? fit : r->fit[s];
 		sort_in(r, r->n++, s);
 	}

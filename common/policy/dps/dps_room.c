@@ -102,10 +102,11 @@ static void take_slots(struct auc_policy_ctx *ctx, unsigned from)
 static void copy_slot(const struct auc_policy_ctx *ctx, struct room *room, unsigned worker,
 		      unsigned slot)
 {
-	const int32_t *fit = ctx->m->cache[worker].fit + auc_cell(ctx->m, slot, 0);
 	int16_t *fits = fits_of(ctx, room, slot);
+	const int32_t *fit = ctx->fit;
 	unsigned s;
 
+	auc_type_fits(ctx->m, worker, slot, ctx->fit);
 	for (s = 0; s < ctx->nservers; s++)
 		fits[s] = capped(fit[s]);
 }
@@ -143,12 +144,13 @@ static void compare_slots(struct auc_policy_ctx *ctx, unsigned worker, const uns
 			  unsigned n)
 {
 	struct room *room = &ctx->room[worker];
-	const int32_t *fit = ctx->m->cache[worker].fit;
 	unsigned i, to = slots[n - 1] + DPS_ROOM;
 
 	ctx->nchanged = 0;
-	for (i = 0; i < n; i++)
-		note_changes(ctx, room, fit + auc_cell(ctx->m, slots[i], 0), slots[i]);
+	for (i = 0; i < n; i++) {
+		auc_type_fits(ctx->m, worker, slots[i], ctx->fit);
+		note_changes(ctx, room, ctx->fit, slots[i]);
+	}
 	if (ctx->nchanged > ctx->nservers / 2) {
 		for (i = 0; i < n; i++)
 			copy_slot(ctx, room, worker, slots[i]);
@@ -194,7 +196,7 @@ static void note_changes(struct auc_policy_ctx *ctx, struct room *room, const in
  * back to that one. */
 static void change_server(struct auc_policy_ctx *ctx, unsigned worker, const struct changed *c)
 {
-	const int32_t *fit = ctx->m->cache[worker].fit;
+	const struct auc_type_cache *cache = &ctx->m->cache[worker];
 	struct room *room = &ctx->room[worker];
 	int16_t *kept, old, new;
 	unsigned slot;
@@ -204,7 +206,7 @@ static void change_server(struct auc_policy_ctx *ctx, unsigned worker, const str
 		kept = fits_of(ctx, room, slot) + c->server;
 		old = new = *kept;
 		if (slot <= c->last)
-			*kept = new = capped(fit[auc_cell(ctx->m, slot, c->server)]);
+			*kept = new = capped(auc_type_fit(cache, slot, c->server));
 		else if (!old)
 			break;
 		ctx->was[slot + DPS_ROOM] = ctx->is[slot + DPS_ROOM] = DPS_ROOM_MOST;

@@ -109,30 +109,28 @@ static void list_runs(const struct auc_policy_ctx *ctx, unsigned worker, unsigne
 		      unsigned slot, struct runs *runs)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
 	struct run *last = NULL;
+	double price;
+	int32_t fit;
 	unsigned r;
 	uint32_t s;
 
 	runs->n = 0;
-	for (r = 0; r < ctx->nservers; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s]) {
-			r = ctx->nservers;
-			break;
-		}
+	runs->rank = ctx->nservers;
+	for (r = 0; auc_type_ranked(c, row, r, &s, &fit, &price); r++) {
 		if (ctx->ready[s] > slot)
 			continue;
-		if (last && last->price == c->price[cell + s]) {
-			last->workers += c->fit[cell + s];
+		if (last && last->price == price) {
+			last->workers += fit;
 			continue;
 		}
-		if (runs->n == DPS_RUNS)
+		if (runs->n == DPS_RUNS) {
+			runs->rank = r;
 			break;
+		}
 		last = &runs->run[runs->n++];
-		*last = (struct run){c->price[cell + s], c->fit[cell + s]};
+		*last = (struct run){price, fit};
 	}
-	runs->rank = r;
 }
 
 const struct singles *auc_dps_singles(struct auc_policy_ctx *ctx, unsigned worker, unsigned row,
@@ -151,26 +149,24 @@ static void list_singles(const struct auc_policy_ctx *ctx, unsigned worker, unsi
 			 unsigned slot, struct singles *singles)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[worker];
-	size_t cell = auc_cell(ctx->m, row, 0);
 	bool listed = dps_lists_large(ctx);
-	int32_t top = listed ? (int32_t)ctx->most[worker][SMALL] : c->max0, most = 0;
+	int32_t top = listed ? (int32_t)ctx->most[worker][SMALL] : c->max0, most = 0, fit;
+	double price;
 	unsigned r;
 	uint32_t s;
 
 	singles->n = 0;
-	for (r = 0; r < ctx->nservers && most < top; r++) {
-		s = c->order[cell + r];
-		if (!c->fit[cell + s])
-			break;
-		if (ctx->ready[s] > slot || c->fit[cell + s] <= most || (listed && ctx->large[s]))
+	for (r = 0; most < top && auc_type_ranked(c, row, r, &s, &fit, &price); r++) {
+		if (ctx->ready[s] > slot || fit <= most || (listed && ctx->large[s]))
 			continue;
-		most = c->fit[cell + s];
-		add_single(singles, c->price[cell + s], most);
+		most = fit;
+		add_single(singles, price, most);
 	}
 	for (r = 0; listed && r < ctx->nlarge; r++) {
 		s = ctx->large_list[r];
-		if (c->fit[cell + s] && ctx->ready[s] <= slot)
-			add_single(singles, c->price[cell + s], c->fit[cell + s]);
+		fit = auc_type_fit(c, row, s);
+		if (fit && ctx->ready[s] <= slot)
+			add_single(singles, auc_type_price(c, row, s), fit);
 	}
 }
 
@@ -216,32 +212,32 @@ static void find_offers(const struct auc_policy_ctx *ctx, unsigned type, unsigne
 			unsigned slot, struct offer *o)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t cell = auc_cell(ctx->m, row, 0);
 	bool listed = dps_lists_large(ctx);
 	bool seek[TIERS] = {
 		[LARGE] = !listed && ctx->most[type][LARGE], [SMALL] = ctx->most[type][SMALL]};
 	enum tier tier;
+	double price;
+	int32_t fit;
 	unsigned r;
 	uint32_t s;
 
 	o[LARGE] = o[SMALL] = (struct offer){.price = INFINITY};
-	for (r = 0; r < ctx->nservers && (seek[LARGE] || seek[SMALL]); r++) {
-		s = c->order[cell + r];
+	for (r = 0; (seek[LARGE] || seek[SMALL]) && auc_type_ranked(c, row, r, &s, &fit, &price);
+	     r++) {
 		tier = ctx->large[s] ? LARGE : SMALL;
-		if (!c->fit[cell + s])
-			break;
 		if (!seek[tier] || ctx->ready[s] > slot)
 			continue;
-		o[tier] = (struct offer){c->price[cell + s], (int32_t)ctx->most[type][tier]};
+		o[tier] = (struct offer){price, (int32_t)ctx->most[type][tier]};
 		seek[tier] = false;
 	}
 	for (r = 0; listed && r < ctx->nlarge; r++) {
 		s = ctx->large_list[r];
-		if (!c->fit[cell + s] || ctx->ready[s] > slot)
+		fit = auc_type_fit(c, row, s);
+		if (!fit || ctx->ready[s] > slot)
 			continue;
-		o[LARGE].price = fmin(o[LARGE].price, c->price[cell + s]);
-		if (c->fit[cell + s] > o[LARGE].most)
-			o[LARGE].most = c->fit[cell + s];
+		o[LARGE].price = fmin(o[LARGE].price, auc_type_price(c, row, s));
+		if (fit > o[LARGE].most)
+			o[LARGE].most = fit;
 	}
 	o[ANY].price = o[LARGE].price < o[SMALL].price ? o[LARGE].price : o[SMALL].price;
 }
@@ -249,9 +245,9 @@ static void find_offers(const struct auc_policy_ctx *ctx, unsigned type, unsigne
 const uint64_t *auc_dps_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned row)
 {
 	const struct auc_type_cache *c = &ctx->m->cache[type];
-	size_t at = (size_t)type * ctx->nrows + row, cell = auc_cell(ctx->m, row, 0);
+	size_t at = (size_t)type * ctx->nrows + row, first = auc_type_row(c, row);
 	uint64_t *hosts = ctx->hosts + at * ctx->words, word;
-	unsigned k, s, end;
+	unsigned k, i, s;
 
 	if (!ctx->hosts_done[at])
 		ctx->steps += ctx->nservers / 2;
@@ -261,11 +257,11 @@ const uint64_t *auc_dps_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigne
 	}
 	ctx->hosts_done[at] = 1;
 	ctx->hosts_stamp[at] = ctx->m->stamp[row];
-	for (k = 0; k < ctx->words; k++) {
-		end = 64 * k + 64 < ctx->nservers ? 64 * k + 64 : ctx->nservers;
-		word = 0;
-		for (s = 64 * k; s < end; s++)
-			word |= (uint64_t)(c->fit[cell + s] > 0) << (s % 64);
+	for (i = k = 0; k < ctx->words; k++) {
+		for (word = 0; i < c->n && c->server[i] < 64 * (k + 1); i++) {
+			s = c->server[i];
+			word |= (uint64_t)(auc_number(&c->fit, first + i) > 0) << (s % 64);
+		}
 		hosts[k] = word;
 	}
 	return hosts;

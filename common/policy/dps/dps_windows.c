@@ -65,13 +65,14 @@ const struct window *auc_dps_window_below(struct auc_policy_ctx *ctx, unsigned t
 /* Drops the servers that cost WIN's limit or more in the block of ROW alone. */
 static void drop_dear(struct auc_policy_ctx *ctx, unsigned type, unsigned row, struct window *win)
 {
-	const double *price = ctx->m->cache[type].price + auc_cell(ctx->m, row, 0);
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	const double *price = c->price + auc_type_row(c, row);
 	unsigned n = 0, k;
 
 	ctx->steps += win->n;
 	for (k = 0; k < win->n; k++) {
 		win->list[n] = win->list[k];
-		n += price[win->list[k]] < win->limit;
+		n += price[c->column[win->list[k]]] < win->limit;
 	}
 	win->n = n;
 }
@@ -100,22 +101,21 @@ static void list_hosts(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows
 		}
 }
 
+/* Of a type that fits on more than half of the servers: each has a column. */
 static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		    struct window *win)
 {
 	unsigned start = win->completion - win->d, n = ctx->nservers, i, s;
-	size_t cell = auc_cell(ctx->m, ctx->rows[0], 0);
-	const double *price = ctx->m->cache[type].price;
-	const int32_t *fit = ctx->m->cache[type].fit;
+	const struct auc_type_cache *c = &ctx->m->cache[type];
+	const double *price;
 
-	memcpy(win->sum, price + cell, n * sizeof(*win->sum));
-	memcpy(win->fit, fit + cell, n * sizeof(*win->fit));
+	auc_type_fits(ctx->m, type, ctx->rows[0], win->fit);
+	memcpy(win->sum, c->price + auc_type_row(c, ctx->rows[0]), n * sizeof(*win->sum));
 	for (i = 1; i < nrows; i++) {
-		cell = auc_cell(ctx->m, ctx->rows[i], 0);
+		price = c->price + auc_type_row(c, ctx->rows[i]);
 		for (s = 0; s < n; s++)
-			win->sum[s] += price[cell + s];
-		for (s = 0; s < n; s++)
-			win->fit[s] = fit[cell + s] < win->fit[s] ? fit[cell + s] : win->fit[s];
+			win->sum[s] += price[s];
+		auc_numbers_lower(&c->fit, auc_type_row(c, ctx->rows[i]), n, (uint32_t *)win->fit);
 	}
 	for (s = 0; s < n; s++)
 		if (ctx->ready[s] > start)
@@ -125,10 +125,10 @@ static void sum_all(const struct auc_policy_ctx *ctx, unsigned type, unsigned nr
 static void sum_listed(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows,
 		       struct window *win)
 {
-	const double *price = ctx->m->cache[type].price;
-	const int32_t *fit = ctx->m->cache[type].fit;
+	const struct auc_type_cache *c = &ctx->m->cache[type];
 	unsigned i, k, n;
-	size_t cell;
+	size_t first, at;
+	int32_t fit;
 	uint32_t s;
 
 	memset(win->fit, 0, ctx->nservers * sizeof(*win->fit));
@@ -137,12 +137,14 @@ static void sum_listed(struct auc_policy_ctx *ctx, unsigned type, unsigned nrows
 		win->fit[win->list[k]] = INT32_MAX;
 	}
 	for (i = 0; i < nrows; i++) {
-		cell = auc_cell(ctx->m, ctx->rows[i], 0);
+		first = auc_type_row(c, ctx->rows[i]);
 		ctx->steps += 2 * (uint64_t)win->n;
 		for (n = 0, k = 0; k < win->n; k++) {
 			s = win->list[k];
-			win->sum[s] += price[cell + s];
-			win->fit[s] = fit[cell + s] < win->fit[s] ? fit[cell + s] : win->fit[s];
+			at = first + c->column[s];
+			fit = (int32_t)auc_number(&c->fit, at);
+			win->sum[s] += c->price[at];
+			win->fit[s] = fit < win->fit[s] ? fit : win->fit[s];
 			if (win->sum[s] < win->limit)
 				win->list[n++] = s;
 			else

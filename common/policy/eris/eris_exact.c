@@ -156,19 +156,17 @@ static void open_slot(struct spread *s, struct auc_policy_ctx *ctx, unsigned slo
 	const struct auc_market *m = ctx->m;
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	int64_t home;
-	size_t cell;
 	unsigned i;
 
 	*s = (struct spread){.ctx = ctx, .slot = slot, .servers = m->nservers};
 	s->alpha = m->traffic.price[slot] * 1e-6;
 	s->left = auc_traffic_left(m, slot);
 	for (i = 0; i < m->nservers; i++) {
-		cell = auc_cell(m, slot, i);
 		s->home[i] = UINT32_MAX; /* no PS */
 		if (ctx->ready[i] > slot)
 			continue;
-		s->fit[i] = (unsigned)w->fit[cell];
-		s->price[i] = s->fit[i] ? w->price[cell] : 0;
+		s->fit[i] = (unsigned)auc_type_fit(w, slot, i);
+		s->price[i] = s->fit[i] ? auc_type_price(w, slot, i) : 0;
 		home = auc_eris_home(ctx, slot, i);
 		if (home >= 0)
 			s->home[i] = (unsigned)home;
@@ -191,8 +189,8 @@ static double train(struct spread *s, unsigned taken, const struct sets *t)
 	for (s->ps = 0; s->ps < s->servers; s->ps++)
 		if (s->home[s->ps] != UINT32_MAX)
 			spread(s, 0, n,
-			       m->cache[auc_ps_index(m, s->ctx->ps)]
-				       .price[auc_cell(m, s->slot, s->ps)],
+			       auc_type_price(&m->cache[auc_ps_index(m, s->ctx->ps)], s->slot,
+					      s->ps),
 			       0);
 	return s->least;
 }

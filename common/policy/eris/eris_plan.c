@@ -38,15 +38,14 @@ static double cost_of(const struct auc_policy_ctx *ctx, const struct eris_slice 
 	const struct auc_market *m = ctx->m;
 	const struct eris_slice *e;
 	double cost = 0, mb, workers;
-	size_t cell;
 
 	for (e = slices; e < slices + n; e++) {
-		cell = auc_cell(m, e->slot, e->site);
 		workers = (double)workers_of(ctx, e->chunks);
 		if (e->chunks)
-			cost += workers * m->cache[ctx->worker].price[cell];
+			cost += workers * auc_type_price(&m->cache[ctx->worker], e->slot, e->site);
 		if (e->ps)
-			cost += m->cache[auc_ps_index(m, ctx->ps)].price[cell];
+			cost += auc_type_price(&m->cache[auc_ps_index(m, ctx->ps)], e->slot,
+					       e->site);
 		mb = (e->ps ? 0 : workers) * ctx->exchange_mb +
 		     (double)(e->chunks - e->local) * ctx->job->chunk_mb;
 		cost += mb * m->traffic.price[e->slot];

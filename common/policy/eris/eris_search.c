@@ -150,14 +150,10 @@ static bool forward(struct auc_policy_ctx *ctx, const unsigned *local, double su
 static unsigned pays(const struct auc_policy_ctx *ctx, unsigned slot, double limit)
 {
 	const struct auc_market *m = ctx->m;
-	const struct auc_type_cache *w = &m->cache[ctx->worker];
-	size_t cell = auc_cell(m, slot, 0);
-	double price = w->price[cell + w->order[cell]];
+	double price = auc_type_least(&m->cache[ctx->worker], slot);
 	unsigned most = ctx->units;
 
-	if (isinf(price) ||
-	    isinf(m->cache[auc_ps_index(m, ctx->ps)]
-			  .price[cell + m->cache[auc_ps_index(m, ctx->ps)].order[cell]]))
+	if (isinf(price) || isinf(auc_type_least(&m->cache[auc_ps_index(m, ctx->ps)], slot)))
 		return 0;
 	while (most && price * (double)ctx->need[most] >= limit)
 		most--;

@@ -105,8 +105,11 @@ static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, cons
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
 	struct eris_slot *s = &ctx->slot;
-	size_t cell = auc_cell(m, s->slot, 0), sites = ctx->job->ndata + s->most + 2 * SPARE;
-	unsigned i, server, enough = 0, spare = 0;
+	size_t sites = ctx->job->ndata + s->most + 2 * SPARE;
+	unsigned i, enough = 0, spare = 0;
+	uint32_t server;
+	double price;
+	int32_t fit;
 
 	sites = sites < m->nservers ? sites : m->nservers;
 	s->sites = auc_eris_memory(ctx, ERIS_SITES, sites + 1, sizeof(*s->sites));
@@ -116,10 +119,7 @@ static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, cons
 	ctx->stamp_now++;
 	for (i = 0; i < ctx->job->ndata; i++)
 		add_site(ctx, ctx->job->data[i].server, local, shadow);
-	for (i = 0; i < m->nservers && spare < SPARE; i++) {
-		server = w->order[cell + i];
-		if (!w->fit[cell + server])
-			break;
+	for (i = 0; spare < SPARE && auc_type_ranked(w, s->slot, i, &server, &fit, &price); i++) {
 		if (ctx->ready[server] > s->slot || ctx->stamp[server] == ctx->stamp_now)
 			continue;
 		add_site(ctx, server, local, shadow);
@@ -129,10 +129,8 @@ static bool choose_sites(struct auc_policy_ctx *ctx, const unsigned *local, cons
 			spare++;
 	}
 	ctx->walked += 8 * (uint64_t)i + 8 * (uint64_t)s->nsites;
-	for (i = spare = 0; i < m->nservers && spare < SPARE; i++) {
-		server = p->order[cell + i];
-		if (!p->fit[cell + server])
-			break;
+	spare = 0;
+	for (i = 0; spare < SPARE && auc_type_ranked(p, s->slot, i, &server, &fit, &price); i++) {
 		if (ctx->ready[server] > s->slot)
 			continue;
 		add_site(ctx, server, local, shadow);
@@ -164,24 +162,24 @@ static void add_site(struct auc_policy_ctx *ctx, unsigned server, const unsigned
 {
 	const struct auc_market *m = ctx->m;
 	struct eris_slot *s = &ctx->slot;
-	size_t cell = auc_cell(m, s->slot, server);
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
 	struct eris_site *site = &s->sites[s->nsites];
+	int32_t fit = auc_type_fit(w, s->slot, server);
 	int64_t home;
 
 	if (ctx->ready[server] > s->slot || ctx->stamp[server] == ctx->stamp_now ||
-	    (!w->fit[cell] && !p->fit[cell]))
+	    (!fit && !auc_type_fit(p, s->slot, server)))
 		return;
 	ctx->stamp[server] = ctx->stamp_now;
 	s->nsites++;
 	home = auc_eris_home(ctx, s->slot, server);
 	*site = (struct eris_site){
 		.server = server,
-		.fit = (unsigned)w->fit[cell],
+		.fit = (unsigned)fit,
 		.hosts_ps = home >= 0,
-		.price = w->fit[cell] ? w->price[cell] : 0,
-		.ps = home >= 0 ? p->price[cell] : 0,
+		.price = fit ? auc_type_price(w, s->slot, server) : 0,
+		.ps = home >= 0 ? auc_type_price(p, s->slot, server) : 0,
 		.local = local[server],
 		.shadow = shadow ? shadow[server] : 0,
 	};
@@ -196,10 +194,10 @@ int64_t auc_eris_home(const struct auc_policy_ctx *ctx, unsigned slot, unsigned 
 	const struct auc_bundle *ps = &m->types[auc_ps_index(m, ctx->ps)];
 	size_t cell = auc_cell(m, slot, server);
 	const int64_t *used = m->used + cell * m->ntres;
-	int64_t fit = m->cache[ctx->worker].fit[cell], left;
+	int64_t fit = auc_type_fit(&m->cache[ctx->worker], slot, server), left;
 	unsigned i, k;
 
-	if (!m->cache[auc_ps_index(m, ctx->ps)].fit[cell])
+	if (!auc_type_fit(&m->cache[auc_ps_index(m, ctx->ps)], slot, server))
 		return -1;
 	for (i = 0; i < worker->nused; i++) {
 		k = worker->used[i];

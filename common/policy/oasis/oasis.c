@@ -287,12 +287,9 @@ static double quick_upper(struct auc_policy_ctx *ctx)
 	int64_t work = printed ? ctx->pair.units
 			       : auc_job_worker_slots(ctx->m, ctx->job, ctx->pair.worker);
 	double price = INFINITY;
-	size_t cell;
 
-	for (slot = ctx->start0; slot < ctx->m->slots; slot++) {
-		cell = auc_cell(ctx->m, slot, 0);
-		price = fmin(price, c->price[cell + c->order[cell]]);
-	}
+	for (slot = ctx->start0; slot < ctx->m->slots; slot++)
+		price = fmin(price, auc_type_least(c, slot));
 	ctx->steps += ctx->m->slots - ctx->start0;
 	if (printed) /* a unit may be less than a worker */
 		price = 0;

@@ -40,7 +40,7 @@ struct walk {
 	const bool *without; /* by server; NULL: none */
 	int64_t count;       /* on the servers taken */
 	double cost;
-	uint32_t server; /* the last one, and what is left on it */
+	double price; /* on the last one, and what is left on it */
 	int64_t room;
 	struct oasis_layout *parts; /* NULL, or a list of what was taken */
 };
@@ -132,15 +132,19 @@ bool auc_oasis_slot_repeats(const struct auc_policy_ctx *ctx, unsigned slot)
 {
 	const struct auc_market *m = ctx->m;
 	unsigned types[] = {ctx->pair.worker, auc_ps_index(m, ctx->pair.ps)}, i, s;
-	size_t n = m->nservers, now = auc_cell(m, slot, 0), before = now - n;
+	size_t n = m->nservers, now, before;
 	const struct auc_type_cache *c;
 
 	for (i = 0; i < 2; i++) {
 		c = &m->cache[types[i]];
-		if (memcmp(c->fit + now, c->fit + before, n * sizeof(*c->fit)) ||
-		    memcmp(c->price + now, c->price + before, n * sizeof(*c->price)))
+		now = auc_type_row(c, slot);
+		before = now - c->n;
+		if (!auc_numbers_equal(&c->fit, now, before, c->n) ||
+		    memcmp(c->price + now, c->price + before, c->n * sizeof(*c->price)))
 			return false;
 	}
+	now = auc_cell(m, slot, 0);
+	before = now - n;
 	/* how many fit jointly */
 	if (ctx->pair.shared && memcmp(m->used + now * m->ntres, m->used + before * m->ntres,
 				       n * m->ntres * sizeof(*m->used)))
@@ -186,36 +190,32 @@ static void start_walk(struct walk *w, const struct auc_policy_ctx *ctx, unsigne
 {
 	unsigned type = ps ? auc_ps_index(ctx->m, ctx->pair.ps) : ctx->pair.worker;
 
-	*w = (struct walk){.cache = &ctx->m->cache[type],
-			   .cell = auc_cell(ctx->m, slot, 0),
-			   .slot = slot,
-			   .ps = ps};
+	*w = (struct walk){.cache = &ctx->m->cache[type], .slot = slot, .ps = ps};
 }
 
 /* Takes the next cheapest servers until they hold COUNT. False if all do not. */
 static bool walk_to(struct walk *w, const struct auc_policy_ctx *ctx, int64_t count)
 {
 	int64_t take;
+	int32_t fit;
 	uint32_t s;
 
 	while (w->count < count) {
 		while (!w->room) {
 			if (w->rank == ctx->m->nservers)
 				return false;
-			s = w->cache->order[w->cell + w->rank++];
-			if (!w->cache->fit[w->cell + s])
+			if (!auc_type_ranked(w->cache, w->slot, w->rank++, &s, &fit, &w->price))
 				return false; /* neither do those after it */
 			if (ctx->ready[s] > w->slot || (w->without && w->without[s]))
 				continue;
-			w->server = s;
-			w->room = w->cache->fit[w->cell + s];
+			w->room = fit;
 			if (w->parts)
 				w->parts->shares[w->parts->n++] = (struct auc_share){.server = s};
 		}
 		take = w->room < count - w->count ? w->room : count - w->count;
 		w->room -= take;
 		w->count += take;
-		w->cost += (double)take * w->cache->price[w->cell + w->server];
+		w->cost += (double)take * w->price;
 		if (w->parts && w->ps)
 			w->parts->shares[w->parts->n - 1].ps += (unsigned)take;
 		else if (w->parts)
@@ -275,7 +275,7 @@ static int64_t joint_fit(const struct auc_policy_ctx *ctx, unsigned slot, unsign
 	const struct auc_bundle *ps = &m->types[auc_ps_index(m, ctx->pair.ps)];
 	size_t cell = auc_cell(m, slot, server);
 	const int64_t *used = m->used + cell * m->ntres;
-	int64_t fit = m->cache[ctx->pair.worker].fit[cell], left;
+	int64_t fit = auc_type_fit(&m->cache[ctx->pair.worker], slot, server), left;
 	unsigned i, k;
 
 	for (i = 0; i < worker->nused; i++) {
@@ -296,7 +296,7 @@ static int64_t ps_beside(const struct auc_policy_ctx *ctx, unsigned slot, unsign
 	const struct auc_bundle *ps = &m->types[auc_ps_index(m, ctx->pair.ps)];
 	size_t cell = auc_cell(m, slot, server);
 	const int64_t *used = m->used + cell * m->ntres;
-	int64_t fit = m->cache[auc_ps_index(m, ctx->pair.ps)].fit[cell], left;
+	int64_t fit = auc_type_fit(&m->cache[auc_ps_index(m, ctx->pair.ps)], slot, server), left;
 	unsigned i, k;
 
 	for (i = 0; i < ps->nused; i++) {
@@ -372,13 +372,14 @@ static double greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, bool
 	const struct auc_type_cache *c =
 		&m->cache[ps_first ? ctx->pair.worker : auc_ps_index(m, ctx->pair.ps)];
 	int64_t left = ps_first ? ctx->pair.workers[d] : ctx->pair.pss[d], room;
-	size_t cell = auc_cell(m, slot, 0);
 	struct oasis_layout own = {.shares = auc_oasis_memory(ctx, PARTS, 3 * (size_t)m->nservers,
 							      sizeof(*own.shares))};
 	struct oasis_layout *at = parts ? parts : &own;
 	int32_t *taken = auc_oasis_memory(ctx, IN_JOINT, m->nservers, sizeof(*taken));
 	struct walk w;
 	unsigned r, i;
+	double price;
+	int32_t fit;
 	uint32_t s;
 
 	if (!at->shares || !taken)
@@ -392,17 +393,16 @@ static double greedy(struct auc_policy_ctx *ctx, unsigned slot, unsigned d, bool
 	for (i = 0; i < at->n; i++)
 		taken[at->shares[i].server] =
 			(int32_t)(ps_first ? at->shares[i].ps : at->shares[i].workers);
-	for (r = 0; left && r < m->nservers && c->fit[cell + c->order[cell + r]]; r++) {
-		s = c->order[cell + r];
+	for (r = 0; left && auc_type_ranked(c, slot, r, &s, &fit, &price); r++) {
 		if (ctx->ready[s] > slot)
 			continue;
-		room = !taken[s]  ? c->fit[cell + s]
+		room = !taken[s]  ? fit
 		       : ps_first ? joint_fit(ctx, slot, s, taken[s])
 				  : ps_beside(ctx, slot, s, taken[s]);
 		room = room < left ? room : left;
 		if (room <= 0)
 			continue;
-		w.cost += (double)room * c->price[cell + s];
+		w.cost += (double)room * price;
 		left -= room;
 		at->shares[at->n++] = (struct auc_share){.server = s,
 							 .workers = ps_first ? (unsigned)room : 0,
@@ -470,8 +470,8 @@ static bool fill_rows(struct auc_policy_ctx *ctx, unsigned slot, struct joint *j
 		      bool again)
 {
 	const struct auc_market *m = ctx->m;
-	const int32_t *fit = m->cache[ctx->pair.worker].fit + auc_cell(m, slot, 0);
-	const int32_t *ps_fit = m->cache[auc_ps_index(m, ctx->pair.ps)].fit + auc_cell(m, slot, 0);
+	const struct auc_type_cache *worker = &m->cache[ctx->pair.worker];
+	const struct auc_type_cache *ps = &m->cache[auc_ps_index(m, ctx->pair.ps)];
 	struct reach *from = &joint->reach[joint->n], *to;
 	uint64_t steps = 0;
 	size_t cells = 0;
@@ -481,8 +481,8 @@ static bool fill_rows(struct auc_policy_ctx *ctx, unsigned slot, struct joint *j
 		s = joint->servers[joint->n + i];
 		to = from + 1;
 		to->at = from->at + (from->workers + 1) * (from->pss + 1);
-		to->workers = from->workers + (size_t)fit[s];
-		to->pss = from->pss + (size_t)ps_fit[s];
+		to->workers = from->workers + (size_t)auc_type_fit(worker, slot, s);
+		to->pss = from->pss + (size_t)auc_type_fit(ps, slot, s);
 		to->workers = to->workers < joint->workers ? to->workers : joint->workers - 1;
 		to->pss = to->pss < joint->pss ? to->pss : joint->pss - 1;
 		cells = to->at + (to->workers + 1) * (to->pss + 1);
@@ -509,7 +509,7 @@ static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct
 	const double *from = joint->table + a->at;
 	double *to = joint->table + b->at, cost;
 	unsigned s = joint->servers[i];
-	size_t cell = auc_cell(ctx->m, slot, s), y, z, w, most, width;
+	size_t y, z, w, most, width;
 	const struct auc_type_cache *worker = &ctx->m->cache[ctx->pair.worker];
 	const struct auc_type_cache *ps = &ctx->m->cache[auc_ps_index(ctx->m, ctx->pair.ps)];
 	uint64_t steps = (b->workers + 1) * (b->pss + 1) / 2;
@@ -519,7 +519,7 @@ static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct
 			to[w * (b->pss + 1) + z] = w <= a->workers && z <= a->pss
 							   ? from[w * (a->pss + 1) + z]
 							   : INFINITY;
-	for (z = 0; z <= b->pss && z <= (size_t)ps->fit[cell]; z++) {
+	for (z = 0; z <= b->pss && z <= (size_t)auc_type_fit(ps, slot, s); z++) {
 		most = (size_t)joint_fit(ctx, slot, s, (int64_t)z);
 		width = (a->pss < b->pss - z ? a->pss : b->pss - z) + 1;
 		for (y = 0; y <= b->workers && y <= most; y++) {
@@ -527,7 +527,8 @@ static uint64_t fill_row(struct auc_policy_ctx *ctx, unsigned slot, const struct
 			steps += w * (width / 4 + 2);
 			if (only_count || (!y && !z))
 				continue;
-			cost = (double)y * worker->price[cell] + (double)z * ps->price[cell];
+			cost = (double)y * auc_type_price(worker, slot, s) +
+			       (double)z * auc_type_price(ps, slot, s);
 			while (w-- > 0)
 				auc_oasis_lower(to + (w + y) * (b->pss + 1) + z,
 						from + w * (a->pss + 1), cost, width);
@@ -584,11 +585,12 @@ static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct 
 {
 	const struct auc_type_cache *w = &ctx->m->cache[ctx->pair.worker];
 	const struct auc_type_cache *p = &ctx->m->cache[auc_ps_index(ctx->m, ctx->pair.ps)];
-	size_t workers = joint->on_workers, pss = joint->on_pss, y, z, cell;
+	size_t workers = joint->on_workers, pss = joint->on_pss, y, z;
 	const struct reach *a;
 	const double *from;
 	struct auc_share *s;
-	double cost;
+	double cost, price, ps_price;
+	size_t ps_fit;
 	int64_t most;
 	unsigned i;
 	bool found;
@@ -602,16 +604,17 @@ static void trace(const struct auc_policy_ctx *ctx, unsigned slot, const struct 
 			continue;
 		s = &parts->shares[parts->n++];
 		s->server = joint->servers[i];
-		cell = auc_cell(ctx->m, slot, s->server);
+		price = auc_type_price(w, slot, s->server);
+		ps_price = auc_type_price(p, slot, s->server);
+		ps_fit = (size_t)auc_type_fit(p, slot, s->server);
 		found = false;
-		for (z = 0; z <= pss && z <= (size_t)p->fit[cell] && !found; z++) {
+		for (z = 0; z <= pss && z <= ps_fit && !found; z++) {
 			most = joint_fit(ctx, slot, s->server, (int64_t)z);
 			for (y = 0; y <= workers && (int64_t)y <= most && !found; y++) {
 				if (workers - y > a->workers || pss - z > a->pss)
 					continue;
 				found = from[(workers - y) * (a->pss + 1) + pss - z] +
-						((double)y * w->price[cell] +
-						 (double)z * p->price[cell]) ==
+						((double)y * price + (double)z * ps_price) ==
 					cost;
 				s->workers = (unsigned)y;
 				s->ps = (unsigned)z;

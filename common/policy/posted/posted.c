@@ -473,7 +473,6 @@ static bool find_window(struct search *s)
 static void look(struct search *s)
 {
 	unsigned kind, i, type, *upload = s->job->upload;
-	size_t row;
 
 	/* of the look, of the placing, and of what fits beside workers in each slot */
 	s->steps += (uint64_t)s->m->nservers *
@@ -482,10 +481,9 @@ static void look(struct search *s)
 	for (kind = 0; kind < AUC_POSTED_KINDS; kind++) {
 		type = kind == AUC_POSTED_PS ? auc_ps_index(s->m, s->ask.type[kind])
 					     : s->ask.type[kind];
-		row = auc_cell(s->m, (unsigned)(s->start - s->m->first), 0);
 		if (s->slots == 1)
-			memcpy(s->ctx->idle[kind], s->m->cache[type].fit + row,
-			       s->m->nservers * sizeof(int32_t));
+			auc_type_fits(s->m, type, (unsigned)(s->start - s->m->first),
+				      s->ctx->idle[kind]);
 		else
 			for (i = 0; i < s->m->nservers; i++)
 				s->ctx->idle[kind][i] =
@@ -524,7 +522,7 @@ static bool holds(const struct search *s, int64_t slots)
 static int32_t least_fit(const struct auc_market *m, unsigned type, unsigned server, auc_slot t,
 			 int64_t slots)
 {
-	const int32_t *fit = m->cache[type].fit;
+	const struct auc_type_cache *c = &m->cache[type];
 	int32_t least = INT32_MAX, here;
 	unsigned level;
 
@@ -533,7 +531,7 @@ static int32_t least_fit(const struct auc_market *m, unsigned type, unsigned ser
 				(2 << level) <= slots;
 		     level++)
 			;
-		here = fit[(size_t)auc_block_row(m, level, t >> level) * m->nservers + server];
+		here = auc_type_fit(c, auc_block_row(m, level, t >> level), server);
 		least = here < least ? here : least;
 		t += (auc_slot)1 << level;
 		slots -= (int64_t)1 << level;

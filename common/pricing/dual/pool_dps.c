@@ -200,7 +200,7 @@ static void take_hosts(const struct auc_market *m, struct hosts *h, unsigned typ
 				price += b->amount[b->used[k]] *
 					 unit[(size_t)b->used[k] * m->nservers];
 			to->sum[t + 1] = to->sum[t] + price;
-			to->fit[t] = m->cache[type].fit[auc_cell(m, t, s)];
+			to->fit[t] = auc_type_fit(&m->cache[type], t, s);
 			to->always = to->fit[t] < to->always ? to->fit[t] : to->always;
 		}
 	}

@@ -136,7 +136,7 @@ static void look(struct baseline *b, const struct ask *a)
 	const struct auc_type_cache *w = &a->m->cache[a->worker];
 	const struct auc_type_cache *p = &a->m->cache[auc_ps_index(a->m, a->ps)];
 	unsigned s, t;
-	size_t cell;
+	int32_t fit;
 
 	for (s = 0; s < a->m->nservers; s++) {
 		b->fit[s] = usable(a, s) ? w->fit0[s] : 0;
@@ -146,11 +146,12 @@ static void look(struct baseline *b, const struct ask *a)
 		return;
 	for (t = a->start; t < a->start + a->d; t++)
 		for (s = 0; s < a->m->nservers; s++) {
-			cell = auc_cell(a->m, t, s);
-			if (w->fit[cell] < b->fit[s])
-				b->fit[s] = w->fit[cell];
-			if (p->fit[cell] < b->ps_fit[s])
-				b->ps_fit[s] = p->fit[cell];
+			fit = auc_type_fit(w, t, s);
+			if (fit < b->fit[s])
+				b->fit[s] = fit;
+			fit = auc_type_fit(p, t, s);
+			if (fit < b->ps_fit[s])
+				b->ps_fit[s] = fit;
 		}
 }
 

@@ -33,21 +33,20 @@ static bool is_closed(const struct auc_closure *list, unsigned n, unsigned serve
 static void check(const struct auc_market *m, const struct auc_market *open,
 		  const struct auc_closure *list, unsigned n)
 {
-	size_t cell;
-
 	assert_true(auc_market_sound(m) && caches_sound(m));
 	for (unsigned t = 0; t < m->slots; t++)
 		for (unsigned s = 0; s < m->nservers; s++)
 			for (unsigned i = 0; i < m->nworker_types + m->nps_types; i++) {
-				cell = auc_cell(m, t, s);
+				const struct auc_type_cache *c = &m->cache[i], *o = &open->cache[i];
+
 				if (is_closed(list, n, s, m->first + t)) {
-					assert_int_equal(m->cache[i].fit[cell], 0);
-					assert_true(isinf(m->cache[i].price[cell]));
+					assert_int_equal(auc_type_fit(c, t, s), 0);
+					assert_true(isinf(auc_type_price(c, t, s)));
 				} else {
-					assert_int_equal(m->cache[i].fit[cell],
-							 open->cache[i].fit[cell]);
-					assert_true(m->cache[i].price[cell] ==
-						    open->cache[i].price[cell]);
+					assert_int_equal(auc_type_fit(c, t, s),
+							 auc_type_fit(o, t, s));
+					assert_true(auc_type_price(c, t, s) ==
+						    auc_type_price(o, t, s));
 				}
 			}
 }

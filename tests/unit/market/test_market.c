@@ -133,10 +133,13 @@ static void assert_same_markets(const struct auc_market *a, const struct auc_mar
 	for (unsigned i = 0; i < a->nworker_types + a->nps_types; i++) {
 		assert_int_equal(a->cache[i].total0, b->cache[i].total0);
 		assert_int_equal(a->cache[i].max0, b->cache[i].max0);
-		for (size_t cell = 0; cell < (size_t)a->nrows * a->nservers; cell++) {
-			assert_int_equal(a->cache[i].fit[cell], b->cache[i].fit[cell]);
-			assert_int_equal(a->cache[i].order[cell], b->cache[i].order[cell]);
-		}
+		for (unsigned row = 0; row < a->nrows; row++)
+			for (unsigned s = 0; s < a->nservers; s++) {
+				assert_int_equal(auc_type_fit(&a->cache[i], row, s),
+						 auc_type_fit(&b->cache[i], row, s));
+				assert_true(auc_type_price(&a->cache[i], row, s) ==
+					    auc_type_price(&b->cache[i], row, s));
+			}
 	}
 }
 
@@ -283,12 +286,12 @@ static void test_clone(void **state)
 		assert_true(auc_market_used(clone, 0, 0, t) == auc_market_used(m, 0, 0, t));
 		assert_true(auc_market_price(clone, 0, 0, t) == auc_market_price(m, 0, 0, t));
 	}
-	assert_int_equal(clone->cache[0].fit[auc_cell(clone, 6, 0)], 0);
+	assert_int_equal(auc_type_fit(&clone->cache[0], 6, 0), 0);
 	assert_int_equal(auc_market_unbook(clone, &p, 100, 104, NULL), AUC_OK);
 	assert_true(auc_market_used(m, 0, 0, 100) > 0);
 	auc_market_destroy(m);
 	auc_market_advance(clone, 103);
-	assert_int_equal(clone->cache[0].fit[auc_cell(clone, 3, 0)], 0);
+	assert_int_equal(auc_type_fit(&clone->cache[0], 3, 0), 0);
 	assert_true(auc_market_sound(clone) && caches_sound(clone));
 	auc_plan_clear(&p);
 	auc_market_destroy(clone);

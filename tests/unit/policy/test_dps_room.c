@@ -152,7 +152,7 @@ static void check_rooms(const struct auc_policy_ctx *ctx, const struct auc_marke
 		for (d = 1; d <= end; d++) {
 			known = dps_room_of(dps_rooms(&ctx->room[w], end), d);
 			for (many = false, sum = 0, s = 0; s < m->nservers; s++) {
-				fit = m->cache[w].fit[auc_cell(m, end - d, s)];
+				fit = auc_type_fit(&m->cache[w], end - d, s);
 				least[s] = fit < least[s] ? fit : least[s];
 				sum += least[s];
 				many = many || least[s] > 8000;

@@ -23,14 +23,25 @@ static inline uint64_t caches_mix(uint64_t sum, const void *data, size_t size)
 static inline uint64_t caches_sum(const struct auc_market *m, unsigned row)
 {
 	uint64_t sum = UINT64_C(14695981039346656037);
-	size_t cell = auc_cell(m, row, 0);
-
 	for (unsigned i = 0; i < m->nworker_types + m->nps_types; i++) {
 		const struct auc_type_cache *c = &m->cache[i];
 
-		sum = caches_mix(sum, c->fit + cell, m->nservers * sizeof(*c->fit));
-		sum = caches_mix(sum, c->price + cell, m->nservers * sizeof(*c->price));
-		sum = caches_mix(sum, c->order + cell, m->nservers * sizeof(*c->order));
+		for (unsigned s = 0; s < m->nservers; s++) {
+			int32_t fit = auc_type_fit(c, row, s);
+			double price = auc_type_price(c, row, s);
+
+			sum = caches_mix(sum, &fit, sizeof(fit));
+			sum = caches_mix(sum, &price, sizeof(price));
+		}
+		for (unsigned r = 0; r < m->nservers; r++) {
+			uint32_t server;
+			double price;
+			int32_t fit;
+
+			if (!auc_type_ranked(c, row, r, &server, &fit, &price))
+				break;
+			sum = caches_mix(sum, &server, sizeof(server));
+		}
 	}
 	return sum;
 }

@@ -230,13 +230,19 @@ static void search_pair(struct auc_policy_ctx *p, struct candidate *c)
 	}
 }
 
+struct by_price {
+	const struct auc_type_cache *type;
+	unsigned slot;
+};
+
 static int compare_price(const void *a, const void *b, void *arg)
 {
-	const double *price = arg;
+	const struct by_price *by = arg;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double x = auc_type_price(by->type, by->slot, i), y = auc_type_price(by->type, by->slot, j);
 
-	if (price[i] != price[j])
-		return price[i] < price[j] ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
 	return (i > j) - (i < j);
 }
 
@@ -252,7 +258,7 @@ static void sort_servers(struct auc_policy_ctx *p, const struct candidate *c)
 		if (t >= (auc_slot)p->job->upload[s])
 			p->order[p->norder++] = s;
 	qsort_r(p->order, p->norder, sizeof(*p->order), compare_price,
-		(void *)(m->cache[c->worker].price + auc_cell(m, c->start, 0)));
+		&(struct by_price){&m->cache[c->worker], c->start});
 }
 
 static void start_window(struct auc_policy_ctx *p)
@@ -270,18 +276,19 @@ static void extend_window(struct auc_policy_ctx *p, const struct candidate *c, u
 	const struct auc_type_cache *w = &p->m->cache[c->worker];
 	const struct auc_type_cache *q = &p->m->cache[auc_ps_index(p->m, c->ps)];
 	unsigned i, s;
-	size_t cell;
+	int32_t fit;
 
 	p->steps += 4 * (uint64_t)p->norder;
 	for (i = 0; i < p->norder; i++) {
 		s = p->order[i];
-		cell = auc_cell(p->m, slot, s);
-		if (w->fit[cell] < p->fit[s])
-			p->fit[s] = w->fit[cell];
-		if (q->fit[cell] < p->ps_fit[s])
-			p->ps_fit[s] = q->fit[cell];
-		p->sum[s] += w->price[cell];
-		p->ps_sum[s] += q->price[cell];
+		fit = auc_type_fit(w, slot, s);
+		if (fit < p->fit[s])
+			p->fit[s] = fit;
+		fit = auc_type_fit(q, slot, s);
+		if (fit < p->ps_fit[s])
+			p->ps_fit[s] = fit;
+		p->sum[s] += auc_type_price(w, slot, s);
+		p->ps_sum[s] += auc_type_price(q, slot, s);
 	}
 }
 
@@ -352,8 +359,8 @@ static void cost_d_moves(struct auc_policy_ctx *p, struct candidate *c, int64_t 
 	const struct auc_market *m = p->m;
 	unsigned ps = auc_ps_index(m, c->ps), from, i;
 	double share = m->types[c->worker].bandwidth / m->types[ps].bandwidth, gain;
-	const double *price = m->cache[c->worker].price + auc_cell(m, c->start, 0);
-	double ps_price = m->cache[ps].price[auc_cell(m, c->start, to)];
+	const struct auc_type_cache *w = &m->cache[c->worker];
+	double ps_price = auc_type_price(&m->cache[ps], c->start, to);
 	int64_t room = p->fit[to] - p->laid[to], by;
 
 	p->steps += m->nservers / 4 + last;
@@ -364,7 +371,8 @@ static void cost_d_moves(struct auc_policy_ctx *p, struct candidate *c, int64_t 
 		from = p->order[i];
 		if (from == to || !p->moved[from])
 			continue;
-		gain = price[to] - price[from] - share * ps_price;
+		gain = auc_type_price(w, c->start, to) - auc_type_price(w, c->start, from) -
+		       share * ps_price;
 		if (!(gain <= 0) || room <= 0)
 			return;
 		by = p->moved[from] < room ? p->moved[from] : room;

@@ -220,24 +220,26 @@ static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned s
 {
 	const struct auc_market *m = ctx->m;
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
-	size_t cell = auc_cell(m, slot, 0), n = m->nservers;
+	size_t n = m->nservers;
 	double each = (double)ctx->job->epochs / ctx->chunks_per_slot * (double)ctx->lump, gain;
 	unsigned i, from, to;
 
 	*d = (struct deploy){.slot = slot};
 	d->pairs = auc_eris_memory(ctx, ERIS_PAIRS, ctx->job->ndata * n + 1, sizeof(*d->pairs));
-	d->here = auc_eris_memory(ctx, ERIS_HERE, 2 * n + 1, sizeof(*d->here));
+	d->here = auc_eris_memory(ctx, ERIS_HERE, 3 * n + 1, sizeof(*d->here));
+	d->order = d->here ? d->here + 2 * n : NULL;
 	if (!d->pairs || !d->here)
 		return false;
-	d->order = w->order + cell;
+	auc_type_order(m, ctx->worker, slot, d->order);
 	for (i = 0; i < ctx->job->ndata; i++) {
 		from = ctx->job->data[i].server;
 		for (to = 0; to < n && ctx->left[from]; to++) {
-			if (to == from || !w->fit[cell + to] || ctx->ready[to] > slot)
+			if (to == from || !auc_type_fit(w, slot, to) || ctx->ready[to] > slot)
 				continue;
 			gain = m->traffic.price[slot] * 1e-6 * (double)ctx->move_bytes -
-			       each * ((w->fit[cell + from] ? w->price[cell + from] : 0) -
-				       w->price[cell + to]);
+			       each * ((auc_type_fit(w, slot, from) ? auc_type_price(w, slot, from)
+								    : 0) -
+				       auc_type_price(w, slot, to));
 			if (gain < 0)
 				d->pairs[d->npairs++] = (struct pair){from, to, gain};
 		}
@@ -250,7 +252,6 @@ static bool open_deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned s
 static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, bool keep)
 {
 	const struct auc_market *m = ctx->m;
-	size_t cell = auc_cell(m, d->slot, 0);
 	const struct auc_type_cache *w = &m->cache[ctx->worker];
 	const struct auc_type_cache *p = &m->cache[auc_ps_index(m, ctx->ps)];
 	unsigned *here = d->here, *came = d->here + m->nservers, s, ps;
@@ -267,7 +268,7 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 	for (s = 0; s < m->nservers; s++) {
 		if (!here[s])
 			continue;
-		cost += (double)ctx->need[here[s]] * w->price[cell + s];
+		cost += (double)ctx->need[here[s]] * auc_type_price(w, d->slot, s);
 		bytes += (s == ps ? 0 : (int64_t)ctx->need[here[s]] * ctx->exchange_bytes) +
 			 came[s] * ctx->move_bytes;
 	}
@@ -275,7 +276,8 @@ static double deploy(struct auc_policy_ctx *ctx, struct deploy *d, unsigned n, b
 		return INFINITY;
 	if (keep)
 		keep_slices(ctx, d, ps);
-	return cost + p->price[cell + ps] + (double)bytes * 1e-6 * m->traffic.price[d->slot];
+	return cost + auc_type_price(p, d->slot, ps) +
+	       (double)bytes * 1e-6 * m->traffic.price[d->slot];
 }
 
 /* Lines 12 to 15: the cheapest sites first. False: N units do not fit. */
@@ -369,7 +371,7 @@ static unsigned room_for(const struct auc_policy_ctx *ctx, const struct deploy *
 	if (ctx->ready[server] > d->slot)
 		return 0;
 	if (fit < 0)
-		fit = ctx->m->cache[ctx->worker].fit[auc_cell(ctx->m, d->slot, server)];
+		fit = auc_type_fit(&ctx->m->cache[ctx->worker], d->slot, server);
 	while (k < ctx->units && (int64_t)ctx->need[k + 1] <= fit)
 		k++;
 	return k;
