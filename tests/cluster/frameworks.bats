@@ -149,8 +149,8 @@ both_say()
 @test "what is asked for in any way is what is had" {
 	local whole lines=() plain_jobs=() sold_jobs=() words i
 
-	# 24.11 itself never starts tasks that take more CPUs of a node than it has.
-	mapfile -t lines < <(grep -v '^#' "$SCRIPTS/options" | if [[ $(sbatch -V) == *' 24.11.'* ]]; then grep -v -e '-c40 .*--overcommit'; else cat; fi)
+	# From 24.11 on Slurm itself never starts tasks that take more CPUs of a node than it has.
+	mapfile -t lines < <(grep -v '^#' "$SCRIPTS/options" | if [[ $(sbatch -V) == *' 22.05.'* ]]; then cat; else grep -v -e '-c40 .*--overcommit'; fi)
 	[ "${#lines[@]}" -ge 30 ]
 	for whole in '' 'whole '; do
 		for i in "${!lines[@]}"; do
