@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -12,6 +13,8 @@
 #include "base/list.h"
 
 static struct json_object *number(double value);
+static enum auc_code parse(const char *text, size_t len, int depth, int flags,
+			   struct json_object **o, size_t *end, const char **why);
 
 bool auc_json_add(struct json_object *o, const char *key, struct json_object *value)
 {
@@ -205,20 +208,63 @@ enum auc_code auc_json_amounts(struct json_object *o, const char *key, unsigned 
 
 struct json_object *auc_json_parse(const char *text, size_t len)
 {
-	struct json_tokener *tok;
 	struct json_object *o;
+	const char *why;
+	size_t end;
 
-	if (len >= INT_MAX || !(tok = json_tokener_new()))
-		return NULL;
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	o = json_tokener_parse_ex(tok, text, (int)len + 1);
-	if (json_tokener_get_error(tok) != json_tokener_success ||
-	    !json_object_is_type(o, json_type_object) || json_tokener_get_parse_end(tok) != len) {
-		json_object_put(o);
-		o = NULL;
+	if (auc_json_parse_any(text, len, JSON_TOKENER_DEFAULT_DEPTH, &o, &end, &why) == AUC_OK &&
+	    json_object_is_type(o, json_type_object) && end == len)
+		return o;
+	json_object_put(o);
+	return NULL;
+}
+
+/*
+ * json-c 0.18 takes bytes above 127 for control characters where it is to be strict. So the grammar
+ * is looked at with letters in their places, and the values are read without.
+ */
+enum auc_code auc_json_parse_any(const char *text, size_t len, int depth, struct json_object **o,
+				 size_t *end, const char **why)
+{
+	enum auc_code rc = AUC_ENOMEM;
+	char *letters;
+	size_t i;
+
+	for (i = 0; i < len && !((unsigned char)text[i] & 0x80); i++)
+		;
+	if (i == len)
+		return parse(text, len, depth, JSON_TOKENER_STRICT, o, end, why);
+	*o = NULL;
+	letters = malloc(len + 1);
+	if (letters) {
+		for (i = 0; i <= len; i++)
+			letters[i] = (unsigned char)text[i] & 0x80 ? 'x' : text[i];
+		rc = parse(letters, len, depth, JSON_TOKENER_STRICT, o, end, why);
+		free(letters);
 	}
+	if (rc != AUC_OK)
+		return rc;
+	json_object_put(*o);
+	return parse(text, len, depth, 0, o, end, why);
+}
+
+static enum auc_code parse(const char *text, size_t len, int depth, int flags,
+			   struct json_object **o, size_t *end, const char **why)
+{
+	struct json_tokener *tok = len < INT_MAX ? json_tokener_new_ex(depth) : NULL;
+	enum json_tokener_error bad;
+
+	*o = NULL;
+	if (!tok)
+		return AUC_ENOMEM;
+	json_tokener_set_flags(tok, flags);
+	/* With its NUL: only then does the tokener know that a value is complete. */
+	*o = json_tokener_parse_ex(tok, text, (int)len + 1);
+	bad = json_tokener_get_error(tok);
+	*why = json_tokener_error_desc(bad);
+	*end = json_tokener_get_parse_end(tok);
 	json_tokener_free(tok);
-	return o;
+	return bad == json_tokener_success ? AUC_OK : AUC_EINVAL;
 }
 
 /* Whole numbers without a decimal point, as people write them. */

@@ -59,4 +59,13 @@ enum auc_code auc_json_amounts(struct json_object *o, const char *key, unsigned 
  * something else, or no memory. */
 struct json_object *auc_json_parse(const char *text, size_t len);
 
+/*
+ * *O: the JSON value at the beginning of TEXT, LEN bytes (below 2 GiB) and a NUL, in at most DEPTH
+ * levels; *END: where it ends. JSON as its standard has it, but that bytes above 127 are taken as
+ * they are in texts, UTF-8 or not. AUC_EINVAL: *END is where something is wrong, and *WHY says
+ * what; AUC_ENOMEM: neither is set. *O is NULL then.
+ */
+enum auc_code auc_json_parse_any(const char *text, size_t len, int depth, struct json_object **o,
+				 size_t *end, const char **why);
+
 #endif

@@ -13,6 +13,7 @@
 
 #include <json-c/json.h>
 
+#include "base/json.h"
 #include "slaunch/wire.h"
 
 #define WIRE_DEPTH 4 /* our deepest message has three levels */
@@ -61,24 +62,19 @@ bool wire_read(struct wire *w)
 
 struct json_object *wire_take(struct wire *w, bool *bad)
 {
-	struct json_tokener *tok;
 	struct json_object *o = NULL;
 	char *end = w->in_len ? memchr(w->in, '\n', w->in_len) : NULL;
-	size_t len;
+	const char *why;
+	size_t len, parsed;
 
 	*bad = false;
 	if (!end)
 		return NULL;
 	len = end - w->in;
 	/* Of a line with a NUL in it the tokener would see the beginning only. */
-	tok = len < w->line_max && !memchr(w->in, '\0', len) ? json_tokener_new_ex(WIRE_DEPTH)
-							     : NULL;
-	if (tok) {
-		json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-		/* With its NUL: only then does the tokener know that a value is complete. */
+	if (len < w->line_max && !memchr(w->in, '\0', len)) {
 		*end = '\0';
-		o = json_tokener_parse_ex(tok, w->in, len + 1);
-		json_tokener_free(tok);
+		auc_json_parse_any(w->in, len, WIRE_DEPTH, &o, &parsed, &why);
 	}
 	memmove(w->in, end + 1, w->in_len - len - 1);
 	w->in_len -= len + 1;

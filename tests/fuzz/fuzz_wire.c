@@ -15,6 +15,7 @@
 
 #include <json-c/json.h>
 
+#include "base/json.h"
 #include "fuzz/fuzz.h"
 #include "slaunch/layout/groupfile.h"
 #include "slaunch/layout/taskenv.h"
@@ -132,16 +133,16 @@ static void compare(const uint8_t *data, size_t size, size_t line_max, const str
 /* All of the line, to its last byte, as one object. */
 static struct json_object *line_parse(const uint8_t *line, size_t len)
 {
-	struct json_tokener *tok = json_tokener_new_ex(DEPTH);
 	char *copy = malloc(len + 1);
-	struct json_object *o;
+	struct json_object *o = NULL;
+	const char *why;
+	size_t end;
 
-	REQUIRE(tok && copy);
+	REQUIRE(copy);
 	memcpy(copy, line, len);
 	copy[len] = '\0';
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	o = strlen(copy) == len ? json_tokener_parse_ex(tok, copy, (int)len + 1) : NULL;
-	json_tokener_free(tok);
+	if (strlen(copy) == len)
+		auc_json_parse_any(copy, len, DEPTH, &o, &end, &why);
 	free(copy);
 	if (json_object_is_type(o, json_type_object))
 		return o;

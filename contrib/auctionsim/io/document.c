@@ -17,6 +17,7 @@
 
 #include <json-c/json.h>
 
+#include "base/json.h"
 #include "input/bid.h"
 #include "auctionsim/io/document.h"
 #include "auctionsim/io/output.h"
@@ -77,25 +78,18 @@ enum auc_code document_load(const char *path, struct json_object **root, struct 
 enum auc_code document_parse(const char *text, size_t len, const char *name,
 			     struct json_object **root, struct auc_err *err)
 {
-	struct json_tokener *tok;
-	enum json_tokener_error bad;
 	const char *fault, *why;
-	enum auc_code rc = AUC_OK;
+	enum auc_code rc;
 	size_t end;
 
 	*root = NULL;
 	if (len >= INT_MAX)
 		return auc_err_set(err, AUC_EINVAL, "%s: expected less than 2 GiB", name);
-	tok = json_tokener_new_ex(DEPTH_MAX);
-	if (!tok)
+	rc = auc_json_parse_any(text, len, DEPTH_MAX, root, &end, &why);
+	if (rc == AUC_ENOMEM)
 		return auc_err_set(err, AUC_ENOMEM, "%s: no memory", name);
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT); /* UTF-8: find_fault() */
-	*root = json_tokener_parse_ex(tok, text, (int)len + 1);
-	bad = json_tokener_get_error(tok);
-	end = json_tokener_get_parse_end(tok);
-	json_tokener_free(tok);
-	if (bad != json_tokener_success)
-		rc = syntax_error(text, end, name, json_tokener_error_desc(bad), err);
+	if (rc != AUC_OK)
+		rc = syntax_error(text, end, name, why, err);
 	else if (end != len)
 		rc = syntax_error(text, end, name, "something after the end", err);
 	else if ((fault = find_fault(text, &why)))
