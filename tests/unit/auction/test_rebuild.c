@@ -278,8 +278,8 @@ static double gpu_eta(struct auc_auction *a)
 	struct json_object *s = auc_auction_status(a, NOW), *eta, *v;
 	double value;
 
-	assert_true(json_object_object_get_ex(s, "eta", &eta) &&
-		    json_object_object_get_ex(eta, "gpu:v100", &v));
+	assert_true(json_object_object_get_ex(s, "eta", &eta));
+	assert_true(json_object_object_get_ex(eta, "gpu:v100", &v));
 	value = json_object_get_double(v);
 	json_object_put(s);
 	return value;
