@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -120,7 +121,7 @@ static void submit(void)
 		slurm_free_submit_response_response_msg(response);
 	} else {
 		if (!options.bid)
-			fprintf(stderr, "submit-client: %s\n", slurm_strerror(slurm_get_errno()));
+			fprintf(stderr, "submit-client: %s\n", slurm_strerror(errno));
 		atomic_fetch_add(&refused, 1);
 	}
 }
