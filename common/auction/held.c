@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "auction/auction-private.h"
+#include "base/num.h"
 #include "input/bid_resolve.h"
 #include "ledger/why.h"
 
@@ -110,13 +111,14 @@ static enum auc_code has_room(const struct auc_auction *a, uint32_t uid, struct 
 
 	if (own >= a->conf->user_stands)
 		return auc_err_set(err, AUC_ELIMIT,
-				   "%u of your bids stand (UserStands=%u); withdraw one with "
+				   "%u of your bids %s (UserStands=%u); withdraw one with "
 				   "scancel, or bid without --stands",
-				   own, a->conf->user_stands);
+				   own, own == 1 ? "stands" : "stand", a->conf->user_stands);
 	if (all >= a->conf->stands)
 		return auc_err_set(err, AUC_ELIMIT,
-				   "%u bids of all users stand (Stands=%u); bid without --stands",
-				   all, a->conf->stands);
+				   "%u bid%s of all users %s (Stands=%u); bid without --stands",
+				   all, auc_plural(all), all == 1 ? "stands" : "stand",
+				   a->conf->stands);
 	return AUC_OK;
 }
 

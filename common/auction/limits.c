@@ -12,6 +12,7 @@
 
 #include "auction/auction-private.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "ledger/allowance.h"
 #include "ledger/budget.h"
 #include "policy/gang/gang.h"
@@ -62,17 +63,20 @@ enum auc_code auc_auction_allows(struct auc_auction *a, const struct auc_questio
 	if (!q->task && conf->user_liens && o.liens >= conf->user_liens) {
 		a->made.limited++;
 		return auc_err_set(err, AUC_ELIMIT,
-				   "%u of your accepted bids wait until their jobs are seen "
+				   "%u of your accepted bids %s until %s seen "
 				   "(UserLiens=%u); try again in a few seconds, %.0f at most; "
 				   "--quote asks for a price and holds nothing",
-				   o.liens, conf->user_liens, fmax(1, ceil(o.lapses - now)));
+				   o.liens, o.liens == 1 ? "waits" : "wait",
+				   o.liens == 1 ? "its job is" : "their jobs are", conf->user_liens,
+				   fmax(1, ceil(o.lapses - now)));
 	}
 	if (conf->user_jobs && o.liens + o.jobs >= conf->user_jobs) {
 		a->made.limited++;
 		return auc_err_set(err, AUC_ELIMIT,
-				   "you have bought %u jobs that have not ended (UserJobs=%u); "
+				   "you have bought %u job%s that %s not ended (UserJobs=%u); "
 				   "wait until one has ended",
-				   o.liens + o.jobs, conf->user_jobs);
+				   o.liens + o.jobs, auc_plural(o.liens + o.jobs),
+				   o.liens + o.jobs == 1 ? "has" : "have", conf->user_jobs);
 	}
 	return AUC_OK;
 }

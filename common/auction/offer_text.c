@@ -19,6 +19,7 @@
 #include "market/timeline.h"
 #include "policy/pairs.h"
 #include "base/list.h"
+#include "base/num.h"
 #include "ledger/budget.h"
 
 #define QUOTES_MAX   8
@@ -526,8 +527,8 @@ static void print_too_long(const struct auc_market *m, const char *takes, int64_
 	left = left > 0 ? left : 0;
 	fprintf(out, "%s ", takes);
 	print_length(out, (double)slots * auc_market_slot_seconds(m));
-	fprintf(out, " (%" PRId64 " slots), and from %s to the end of the horizon there are ",
-		slots, from);
+	fprintf(out, " (%" PRId64 " slot%s), and from %s to the end of the horizon there are ",
+		slots, auc_plural((double)slots), from);
 	print_length(out, (double)left * auc_market_slot_seconds(m));
 	fprintf(out, " (%" PRId64 ")", left);
 }
@@ -578,10 +579,12 @@ static void print_gang_limit(const struct auc_auction *a, const struct auc_quest
 			job->within_switch ? " on one switch" : " in one partition", n,
 			n == 1 ? "is" : "are");
 	} else if (d > left) {
+		double minutes = floor((double)left * auc_market_slot_seconds(m) / 60);
+
 		print_too_long(m, "it takes", d, "its earliest start", left, out);
-		if ((double)left * auc_market_slot_seconds(m) >= 60)
-			fprintf(out, ": expected a shorter --time, at most %.0f minutes",
-				floor((double)left * auc_market_slot_seconds(m) / 60));
+		if (minutes >= 1)
+			fprintf(out, ": expected a shorter --time, at most %.0f minute%s", minutes,
+				auc_plural(minutes));
 		else if (q->bid.gang.begin > 0 && !q->later && latest > auc_market_first(m)) {
 			fprintf(out, ": expected an earlier start (--begin, --dependency), by ");
 			print_time(out, (double)latest * auc_market_slot_seconds(m));

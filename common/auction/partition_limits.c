@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "auction/auction-private.h"
+#include "base/num.h"
 #include "market/timeline.h"
 
 struct use {
@@ -161,9 +162,9 @@ static bool breaks(const struct auc_market *m, const struct auc_plan *p,
 		snprintf(why, size, "partition %s: nothing is sold there now", l->partition);
 	else if (minutes * 60 > l->seconds)
 		snprintf(why, size,
-			 "partition %s: MaxTime is %.15g minutes, and the best schedule there "
+			 "partition %s: MaxTime is %.15g minute%s, and the best schedule there "
 			 "takes %.15g",
-			 l->partition, l->seconds / 60, minutes);
+			 l->partition, l->seconds / 60, auc_plural(l->seconds / 60), minutes);
 	else if (u.nodes > l->nodes)
 		snprintf(why, size,
 			 "partition %s: MaxNodes=%u, and the best schedule there takes %u",

@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 
 #include "auction/auction-private.h"
+#include "base/num.h"
 
 /* What the spool is about: what open_spool fills while it reads, and what a snapshot is made of. */
 struct replay {
@@ -114,9 +115,10 @@ static void note_report(struct auc_auction *a, const struct auc_spool_report *re
 	a->writing.missed = report->format < AUC_SPOOL_FORMAT;
 	if (report->skipped)
 		snprintf(a->warning, sizeof(a->warning),
-			 "%" PRIu64 " records that prices learn from are of no use and left "
+			 "%" PRIu64 " record%s that prices learn from %s of no use and left "
 			 "out, the first: %.400s",
-			 report->skipped, report->why);
+			 report->skipped, auc_plural((double)report->skipped),
+			 report->skipped == 1 ? "is" : "are", report->why);
 }
 
 /* What the policy knows from now on is what the answers that were kept say. */

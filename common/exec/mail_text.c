@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/num.h"
 #include "exec/mail_text.h"
 
 #define NAME_LEN 65 /* of what is shown of a job's name */
@@ -68,8 +69,8 @@ void auc_mail_text_array(struct auc_mail_text *t, const struct auc_mail_job *job
 
 	credits(array->paid, p);
 	credits(array->back, b);
-	subject(t, job, "Array ended, %u of %u tasks completed, Paid %s, %s back", array->completed,
-		n, p, b);
+	subject(t, job, "Array ended, %u of %u task%s completed, Paid %s, %s back",
+		array->completed, n, auc_plural(n), p, b);
 	head(t, job, "is an array, and none of its tasks is left.");
 	add(t, "Completed:       %u\n", array->completed);
 	add(t, "Ended otherwise: %u\n", array->others);

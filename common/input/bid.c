@@ -582,9 +582,11 @@ static enum auc_code check_data(const struct auc_conf *conf, const struct auc_bi
 	uint64_t sum = sum_data(bid);
 
 	if (bid->ndata && sum != bid->chunks)
-		return auc_err_set(err, AUC_EINVAL,
-				   "--data: %llu chunks in all, expected %llu, as many as --chunks",
-				   (unsigned long long)sum, (unsigned long long)bid->chunks);
+		return auc_err_set(
+			err, AUC_EINVAL,
+			"--data: %llu chunk%s in all, expected %llu, as many as --chunks",
+			(unsigned long long)sum, auc_plural((double)sum),
+			(unsigned long long)bid->chunks);
 	if (!policy || (!policy->sites && !bid->ndata))
 		return AUC_OK;
 	if (!policy->sites)

@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/num.h"
 #include "ledger/ledger-private.h"
 #include "ledger/receipt.h"
 
@@ -591,7 +592,8 @@ enum auc_code auc_ledger_rebase(struct auc_ledger *l, struct auc_market *to, str
 	}
 	free(moves);
 	if (misfits)
-		rc = auc_err_set(err, AUC_EFULL, "%u sales no longer fit: %s", misfits, first.text);
+		rc = auc_err_set(err, AUC_EFULL, "%u sale%s no longer %s: %s", misfits,
+				 auc_plural(misfits), misfits == 1 ? "fits" : "fit", first.text);
 	return rc;
 }
 

@@ -21,6 +21,7 @@
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/num.h"
 #include "ledger/spool-private.h"
 
 /* -- constants and types -- */
@@ -572,17 +573,18 @@ static enum auc_code inspect_files(int dir_fd, const char *dir, FILE *out, struc
 		rc = auc_spool_scan_state(&state, &in.sink, &st, err);
 	}
 	if (rc == AUC_OK) {
-		fprintf(out, "# %" PRIu64 " records up to event %" PRIu64 ", verified\n# %s\n",
-			st.records, st.base, journal.path);
+		fprintf(out, "# %" PRIu64 " record%s up to event %" PRIu64 ", verified\n# %s\n",
+			st.records, auc_plural((double)st.records), st.base, journal.path);
 		rc = auc_spool_scan_journal(&journal, &in.sink, &j, err);
 	}
 	if (rc == AUC_OK)
 		rc = auc_spool_check_bases(&state, &st, &j, err);
 	if (rc == AUC_OK)
 		fprintf(out,
-			"# %" PRIu64 " events up to %" PRIu64
-			", verified; %lld bytes of an incomplete commit after them\n",
-			j.records, j.last, (long long)(j.file_end - j.good_end));
+			"# %" PRIu64 " event%s up to %" PRIu64
+			", verified; %lld bytes of an incomplete commit after %s\n",
+			j.records, auc_plural((double)j.records), j.last,
+			(long long)(j.file_end - j.good_end), j.records == 1 ? "it" : "them");
 	else
 		fprintf(out, "# %s\n", err->text);
 	auc_spool_reader_close(&state);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/check.h"
+#include "base/num.h"
 #include "market/cells.h"
 #include "market/plan.h"
 
@@ -170,10 +171,12 @@ static enum auc_code check_change(const struct auc_market *m, const struct auc_p
 						continue;
 					return auc_err_set(
 						err, book ? AUC_EFULL : AUC_ESTATE,
-						"server %s, slot %lld: %s: %u workers and %u PSs "
+						"server %s, slot %lld: %s: %u worker%s and %u PS%s "
 						"need more than %g %s",
 						m->servers[share->server].name, (long long)t,
-						m->tres[k].name, share->workers, share->ps,
+						m->tres[k].name, share->workers,
+						auc_plural(share->workers), share->ps,
+						auc_plural(share->ps),
 						(double)(book ? left : used) / m->tres[k].scale,
 						book ? "left" : "in use");
 				}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "market/timeline.h"
 #include "market/replan.h"
 
@@ -223,10 +224,11 @@ static enum auc_code spread_run(struct search *s, const struct auc_run *run, str
 	for (; h < end; h++)
 		if (!(auc_market_is_whole(s->m, h->server) ? spread(s, h, run, made)
 							   : give(s, h->server, h->workers, h->ps)))
-			return auc_err_set(
-				err, AUC_EFULL,
-				"what is free of %s is on too many nodes for %u workers and %u PSs",
-				auc_market_server_name(s->m, h->server), h->workers, h->ps);
+			return auc_err_set(err, AUC_EFULL,
+					   "what is free of %s is on too many nodes for %u "
+					   "worker%s and %u PS%s",
+					   auc_market_server_name(s->m, h->server), h->workers,
+					   auc_plural(h->workers), h->ps, auc_plural(h->ps));
 	return finish_run(s, run->from, run->to, made, err);
 }
 

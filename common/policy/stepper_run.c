@@ -45,9 +45,8 @@ enum auc_code auc_stepper_run(struct auc_stepper_run *c, struct auc_market *m, b
 		rc = slot(&r, t, err);
 	}
 	if (rc == AUC_OK && r.at_hand)
-		rc = auc_err_set(err, AUC_EFULL,
-				 "%s: %u jobs are not done by the end of the horizon",
-				 c->stepper->name, r.at_hand);
+		rc = auc_err_set(err, AUC_EFULL, "%s: %u job%s not done by the end of the horizon",
+				 c->stepper->name, r.at_hand, r.at_hand == 1 ? " is" : "s are");
 	if (r.ctx)
 		c->stepper->destroy(r.ctx);
 	return rc;

@@ -270,7 +270,8 @@ static void print_prices(struct json_object *o)
 	print_group("chosen", &groups[CHOSEN], text(o, "tres"));
 	print_group("others with room all that time", &groups[ROOM], text(o, "tres"));
 	if (groups[FULL].n)
-		printf("  no room for one more worker or node of it: %u nodes\n", groups[FULL].n);
+		printf("  no room for one more worker or node of it: %u node%s\n", groups[FULL].n,
+		       auc_plural(groups[FULL].n));
 }
 
 static void print_group(const char *what, const struct group *g, const char *tres)

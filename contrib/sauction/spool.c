@@ -13,6 +13,7 @@
 #include <json-c/json.h>
 
 #include "base/json.h"
+#include "base/num.h"
 #include "ledger/accounts.h"
 #include "ledger/spool.h"
 #include "sauction/sauction.h"
@@ -101,10 +102,12 @@ static int check(const char *text)
 	if (rc == AUC_OK)
 		rc = check_limits(&c, &err);
 	if (rc == AUC_OK)
-		printf("%" PRIu64 " records: charged %s, refunded %s, the sum over %u accounts is "
+		printf("%" PRIu64
+		       " record%s: charged %s, refunded %s, the sum over %u account%s is "
 		       "0\n",
-		       c.records, auc_money_str(c.charged, charged),
-		       auc_money_str(c.refunded, refunded), auc_books_count(c.books));
+		       c.records, auc_plural((double)c.records), auc_money_str(c.charged, charged),
+		       auc_money_str(c.refunded, refunded), auc_books_count(c.books),
+		       auc_plural(auc_books_count(c.books)));
 	else
 		fail("%s", err.text);
 	free(copy);

@@ -583,8 +583,8 @@ static void show_waiting(const struct job *job)
 	time_of(job->r.until, until, sizeof(until));
 	printf("job %s (%s): %s\n", job->id, job->name, job->state);
 	if (*job->r.why && job->r.tasks)
-		printf("%u tasks were not sold: %s; paid nothing; \"sbid why\" may say more\n",
-		       job->r.tasks, job->r.why);
+		printf("%u task%s not sold: %s; paid nothing; \"sbid why\" may say more\n",
+		       job->r.tasks, job->r.tasks == 1 ? " was" : "s were", job->r.why);
 	else if (job->r.tasks)
 		printf("these tasks are decided one after another and have bought nothing yet\n"
 		       "sbid cancel %.*s withdraws them\n",

@@ -25,6 +25,7 @@
 #include <json-c/json.h>
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "slaunch/launch-private.h"
 #include "slaunch/say.h"
 
@@ -321,7 +322,8 @@ static void change_resize(struct launch *L, const struct leg *leg)
 		return;
 	}
 	if (L->opt->verbose)
-		say("the layout changes to %u workers and %u PSs", next.nworkers, next.nps);
+		say("the layout changes to %u worker%s and %u PS%s", next.nworkers,
+		    auc_plural(next.nworkers), next.nps, auc_plural(next.nps));
 	for (unsigned i = 0; i < L->nprocs; i++)
 		for (unsigned k = 0; k < L->procs[i].ntasks; k++)
 			if (!L->tasks[L->procs[i].first_task + k].leaving)

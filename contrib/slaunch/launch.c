@@ -22,6 +22,7 @@
 
 #include "slaunch/address.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "slaunch/launch-private.h"
 #include "slaunch/say.h"
 
@@ -191,7 +192,8 @@ void launch_form(struct launch *L)
 	}
 	launch_tell(L);
 	if (L->opt->verbose)
-		say("%u workers and %u PSs %s", rank[ROLE_WORKER], rank[ROLE_PS],
+		say("%u worker%s and %u PS%s %s", rank[ROLE_WORKER], auc_plural(rank[ROLE_WORKER]),
+		    rank[ROLE_PS], auc_plural(rank[ROLE_PS]),
 		    L->generation > 1 ? "run" : "started");
 }
 

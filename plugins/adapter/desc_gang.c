@@ -449,9 +449,10 @@ static unsigned counts_of(const job_desc_msg_t *desc, const struct auc_request *
 	if (nodes <= most)
 		return counts[0] = nodes > least ? nodes : least, 1;
 	auc_reasons_add(why,
-			"--ntasks=%u with --ntasks-per-node=%u: that is %llu nodes, expected as "
+			"--ntasks=%u with --ntasks-per-node=%u: that is %llu node%s, expected as "
 			"many as --nodes allows",
-			q->tasks, q->tasks_per_node, (unsigned long long)nodes);
+			q->tasks, q->tasks_per_node, (unsigned long long)nodes,
+			auc_plural((double)nodes));
 	return 0;
 }
 
@@ -530,9 +531,10 @@ static unsigned keep_sizes(const char *sizes, uint64_t *counts, unsigned n, stru
 	free(list.ids);
 	if (!kept)
 		auc_reasons_add(why,
-				"--nodes=%.64s: the job's tasks and GPUs are of %llu nodes, "
+				"--nodes=%.64s: the job's tasks and GPUs are of %llu node%s, "
 				"expected one of these numbers",
-				sizes, (unsigned long long)counts[0]);
+				sizes, (unsigned long long)counts[0],
+				auc_plural((double)counts[0]));
 	return kept;
 }
 
@@ -582,10 +584,11 @@ static bool fits_tasks(const job_desc_msg_t *desc, const struct auc_request *q, 
 	    q->tasks > least * q->tasks_per_node) {
 		auc_reasons_add(why,
 				"--ntasks=%u with --ntasks-per-node=%u on %llu node%s: expected at "
-				"most %llu tasks, or --nodes=%llu",
+				"most %llu task%s, or --nodes=%llu",
 				q->tasks, q->tasks_per_node, (unsigned long long)nodes,
-				nodes > 1 ? "s" : "",
+				auc_plural((double)nodes),
 				(unsigned long long)(nodes * q->tasks_per_node),
+				auc_plural((double)nodes * q->tasks_per_node),
 				(unsigned long long)((q->tasks + q->tasks_per_node - 1) /
 						     q->tasks_per_node));
 		return false;
@@ -750,9 +753,9 @@ static void take_places(const job_desc_msg_t *desc, struct auc_bid_gang *g, stru
 		slurm_hostlist_destroy(list);
 	if (good && only && AUC_GIVEN32(desc->min_nodes) > g->nplaces)
 		auc_reasons_add(why,
-				"--nodelist: %u nodes, expected as many as --nodes=%u, or more to "
+				"--nodelist: %u node%s, expected as many as --nodes=%u, or more to "
 				"choose from",
-				g->nplaces, desc->min_nodes);
+				g->nplaces, auc_plural(g->nplaces), desc->min_nodes);
 }
 
 /* False, and why: NAME is none of a node, or one too many. */

@@ -610,9 +610,9 @@ static enum auc_code check_limits(const job_desc_msg_t *desc, const char *partit
 	room = auc_accounts_minutes(a, uid, account, partition, qos, own, name);
 	if (minutes > room)
 		return auc_err_set(err, AUC_EFULL,
-				   "refused: in the best schedule a job takes %u minutes, and %s "
+				   "refused: in the best schedule a job takes %u minute%s, and %s "
 				   "is %u; bid for less work, or for more workers",
-				   minutes, name, room);
+				   minutes, auc_plural(minutes), name, room);
 	for (int shared = 0; shared < 2; shared++) {
 		enum auc_code code;
 
@@ -638,18 +638,19 @@ static enum auc_code look_at_room(unsigned need, uint64_t room, uint32_t uid, bo
 	pthread_mutex_unlock(&site.lock);
 	if (need > room)
 		return auc_err_set(err, AUC_EFULL,
-				   "refused: %s %u jobs%s; %s allows %llu more; %s, or wait until "
+				   "refused: %s %u job%s%s; %s allows %llu more; %s, or wait until "
 				   "jobs have ended",
-				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
-				   limit, (unsigned long long)room,
+				   minutes ? SCHEDULE : ARRAY, need, auc_plural(need),
+				   minutes ? SCHEDULE_END : "", limit, (unsigned long long)room,
 				   minutes ? LESS_WORK : LESS_TASKS);
 	if (need && need + (uint64_t)others > room)
-		return auc_err_set(err, AUC_EAGAIN,
-				   "%s %u jobs%s; %s allows %llu more, and bids of the last seconds "
-				   "may take %u of them, which are being counted; try again in a "
-				   "moment",
-				   minutes ? SCHEDULE : ARRAY, need, minutes ? SCHEDULE_END : "",
-				   limit, (unsigned long long)room, others);
+		return auc_err_set(
+			err, AUC_EAGAIN,
+			"%s %u job%s%s; %s allows %llu more, and bids of the last seconds "
+			"may take %u of them, which are being counted; try again in a "
+			"moment",
+			minutes ? SCHEDULE : ARRAY, need, auc_plural(need),
+			minutes ? SCHEDULE_END : "", limit, (unsigned long long)room, others);
 	return AUC_OK;
 }
 

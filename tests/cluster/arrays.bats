@@ -153,7 +153,7 @@ task_receipt_is()
 	[ "$rest" -ge 5 ] && [ "$rest" -le 8 ]
 	[ "$(database_receipt "$array" .why)" = refused ]
 	run -0 as bob "$SBID" why
-	[[ $output == *"auction: job $array: $rest of 10 tasks are not sold: ${array}_[$((10 - rest))-9]"* ]]
+	[[ $output == *"auction: job $array: $rest of 10 tasks "*" not sold: ${array}_[$((10 - rest))-9]"* ]]
 	[[ $output == *'auction: refused: the best schedule would cost '*'comes after the deadline'* ]]
 	for ((task = 0; task < 10 - rest; task++)); do
 		wait_until 60 eval '[[ $(task_receipt '"$array $task"' .state) =~ ^(sold|running|settled)$ ]]'

@@ -102,7 +102,7 @@ says()
 	submit alice "${gpu[@]}" --wrap 'sleep 60' > /dev/null
 	run ! as bob sbatch "${gpu[@]}" --wrap true
 	[[ $output == *'GrpSubmitJobs of account training allows '* ]] || { echo "$output" >&2; return 1; }
-	wait_until 30 says carol 'refused: the best schedule is 1 jobs at once, one for each node; GrpSubmitJobs of account training allows 0 more' "${gpu[@]}"
+	wait_until 30 says carol 'refused: the best schedule is 1 job at once, one for each node; GrpSubmitJobs of account training allows 0 more' "${gpu[@]}"
 }
 
 # bats test_tags=nightly

@@ -152,7 +152,7 @@ open_to()
 	answer alice $(small_bid 1000 7)
 	[[ $said == *'would be accepted'*'on cloud1'* ]]
 	answer alice $(small_bid 1000 7) -p edge
-	[[ $said == *'partition edge: MaxTime is 1 minutes, and the best schedule there takes 2'* ]]
+	[[ $said == *'partition edge: MaxTime is 1 minute, and the best schedule there takes 2'* ]]
 	job=$(submit alice $(small_bid 1000 6) -p edge -o /dev/null --wrap "sleep $((4 * slot))")
 	wait_until 120 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]

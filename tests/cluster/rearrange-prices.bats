@@ -25,5 +25,5 @@ setup_file()
 	# Prices did it: nothing had a price before, and no sale has ended.
 	fresh_status
 	status_is .totals.settled 0
-	wait_until 10 log_has 'plans revised'
+	wait_until 10 log_has 'plans\? revised'
 }

@@ -26,7 +26,7 @@ setup_file()
 	[ "$(receipt_get "$job" .completion)" -le "$completion" ]
 	wait_until 30 eval '[ "$(job_field "$job" ReqNodeList)" = edge1 ]'
 	[ "$(job_field "$job" Partition)" = edge ]
-	wait_until 10 log_has 'plans revised'
+	wait_until 10 log_has 'plans\? revised'
 
 	# What slurmctld has not saved is lost with it.
 	wait_until 60 saved

@@ -674,8 +674,9 @@ static void check_placement(struct check *c, const struct sold *j)
 	d = books_duration(c->stretch * work, n);
 	if (d != (long double)(run->to - run->from + 1))
 		check_violation(c, "plan", j,
-				"expected %.0Lf slots for %" PRIu64 " workers, found %" PRIu64, d,
-				n, run->to - run->from + 1);
+				"expected %.0Lf slot%s for %" PRIu64 " worker%s, found %" PRIu64, d,
+				auc_plural((double)d), n, auc_plural((double)n),
+				run->to - run->from + 1);
 	z = together ? 1 : books_ps(j->worker, j->ps, n - here);
 	if (c->admits_all && j->job->ps > z)
 		z = j->job->ps;

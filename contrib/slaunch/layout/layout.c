@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "slaunch/layout/layout.h"
 #include "slaunch/layout/moves.h"
 
@@ -105,10 +106,12 @@ enum auc_code layout_make_run(struct layout *l, const struct auc_receipt *r, uns
 	layout_add_steps(l, r, run, ROLE_WORKER, false);
 	rc = AUC_OK;
 	if (!l->nworkers || l->nworkers > LAYOUT_TASKS_MAX || l->nps > LAYOUT_TASKS_MAX)
-		rc = auc_err_set(err, AUC_EINVAL,
-				 "the plan has %u workers and %u PSs: expected 1 to %u workers, at "
-				 "most %u PSs",
-				 l->nworkers, l->nps, LAYOUT_TASKS_MAX, LAYOUT_TASKS_MAX);
+		rc = auc_err_set(
+			err, AUC_EINVAL,
+			"the plan has %u worker%s and %u PS%s: expected 1 to %u workers, at "
+			"most %u PSs",
+			l->nworkers, auc_plural(l->nworkers), l->nps, auc_plural(l->nps),
+			LAYOUT_TASKS_MAX, LAYOUT_TASKS_MAX);
 	else if (l->steps[0].job_id != lead)
 		rc = auc_err_set(err, AUC_ESTATE,
 				 "job %" PRIu32 " runs on %s, but the plan has its first %s on %s",

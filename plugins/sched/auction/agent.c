@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/num.h"
 #include "sched/auction/agent.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/canceller.h"
@@ -429,9 +430,10 @@ static bool open_spool(struct auc_agent *a, double now)
 		   (unsigned long long)report.journal_records,
 		   (unsigned long long)report.torn_bytes);
 	if (report.skipped)
-		slurm_error("sched/auction: %llu records that prices learn from are of no use and "
+		slurm_error("sched/auction: %llu record%s that prices learn from %s of no use and "
 			    "left out, the first: %s",
-			    (unsigned long long)report.skipped, report.why);
+			    (unsigned long long)report.skipped, auc_plural((double)report.skipped),
+			    report.skipped == 1 ? "is" : "are", report.why);
 	if (auc_site_keep(a->dir, &err))
 		auc_agent_complain(a, AUC_ERROR_COMMIT, &err);
 	return true;

@@ -168,7 +168,7 @@ static bool take_servers(struct auc_agent *a, struct auc_server_spec *servers, u
 	if (code)
 		miss_nodes(a, &err);
 	else if (!same)
-		slurm_info("sched/auction: %u nodes are for sale", n);
+		slurm_info("sched/auction: %u node%s for sale", n, n == 1 ? " is" : "s are");
 	return code == AUC_OK || code == AUC_EFULL;
 }
 

@@ -177,7 +177,7 @@ void auc_book_revise(struct auc_agent *a, double now)
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	if (!changed)
 		return;
-	slurm_info("sched/auction: %u plans revised", changed);
+	slurm_info("sched/auction: %u plan%s revised", changed, auc_plural(changed));
 	a->changed = true;
 	/* What is asked from here on is what the new plans say. */
 	auc_book_sync(a);
@@ -195,7 +195,7 @@ static void give_allowances(struct auc_agent *a)
 		auc_agent_complain(a, AUC_ERROR_LEDGER, &err);
 	if (!made)
 		return;
-	slurm_info("sched/auction: %u transfers of Refill and Return", made);
+	slurm_info("sched/auction: %u transfer%s of Refill and Return", made, auc_plural(made));
 	a->changed = true;
 }
 

@@ -126,7 +126,8 @@ bool auc_mail_stop(const struct timespec *until)
 		return false;
 	mail.running = false;
 	if (mail.n)
-		slurm_info("sched/auction: %u mails were not sent, as slurmctld ends", mail.n);
+		slurm_info("sched/auction: %u mail%s not sent, as slurmctld ends", mail.n,
+			   mail.n == 1 ? " was" : "s were");
 	while (mail.list) {
 		struct message *m = mail.list;
 
@@ -243,7 +244,8 @@ static void *mail_main(void *arg)
 
 			mail.dropped = 0;
 			pthread_mutex_unlock(&mail.lock);
-			slurm_error("sched/auction: %u mails were dropped: too many wait", n);
+			slurm_error("sched/auction: %u mail%s dropped: too many wait", n,
+				    n == 1 ? " was" : "s were");
 			pthread_mutex_lock(&mail.lock);
 			continue;
 		}

@@ -46,7 +46,7 @@ static void test_nodes_change(void **state)
 	/* Gone: the sale does not fit, and is reported, but still there. */
 	assert_int_equal(auc_auction_set_servers(a, specs + 1, world_nservers - 1, NOW, &err),
 			 AUC_EFULL);
-	assert_non_null(strstr(err.text, "1 sales no longer fit: sale "));
+	assert_non_null(strstr(err.text, "1 sale no longer fits: sale "));
 	assert_int_equal(auc_auction_sale_of_job(a, 1, &v, &err), AUC_OK);
 	assert_string_equal(v.parts[0].server, "edge1");
 	assert_string_equal(v.parts[0].partition, "");

@@ -106,7 +106,7 @@ static const struct corruption mutations[] = {
 	{"dps", "/jobs/0/plan/0/to", "5", "slots for 2 workers"},
 	{"dps", "/jobs/0/plan/0/to", "21", "at most 20"},
 	{"dps", "/jobs/0/plan/0/workers", "{}", "expected workers"},
-	{"dps", "/jobs/0/plan/0/workers", "{\"e2\":1}", "slots for 1 workers"},
+	{"dps", "/jobs/0/plan/0/workers", "{\"e2\":1}", " for 1 worker, found "},
 	{"dps", "/jobs/0/plan/0/workers", "{\"e2\":4}", "one a chunk"},
 	{"dps", "/jobs/0/plan/0/workers", "{\"e2\":1.5}", "workers.e2"},
 	{"dps", "/jobs/0/plan/0/workers", "{\"e2\":-2}", "workers.e2"},

@@ -551,7 +551,7 @@ static void test_rebase_misfit(void **state)
 	/* Half a GPU: neither share fits; the sale stays, unbooked, and can be settled. */
 	m = make_market(SERVERS, 0.5, 100, false);
 	assert_int_equal(auc_ledger_rebase(l, m, &err), AUC_EFULL);
-	assert_non_null(strstr(err.text, "1 sales no longer fit"));
+	assert_non_null(strstr(err.text, "1 sale no longer fits"));
 	assert_true(auc_market_used(m, 0, 0, 104) == 0);
 	assert_true(auc_market_sound(m));
 	auc_market_destroy(less);

@@ -214,7 +214,7 @@ static void test_snapshot(void **state)
 	assert_int_equal(auc_spool_inspect(path, out, &err), AUC_OK);
 	fclose(out);
 	assert_non_null(strstr(text, "# 0 records up to event 0, verified"));
-	assert_non_null(strstr(text, "# 1 events up to 1, verified"));
+	assert_non_null(strstr(text, "# 1 event up to 1, verified"));
 	free(text);
 }
 

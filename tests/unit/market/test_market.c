@@ -80,8 +80,8 @@ static void test_book(void **state)
 	/* the third tenth fills 0.3 exactly, a fourth is too much */
 	make_plan(&p, 104, 106, 0, 2, 1);
 	assert_int_equal(auc_market_book(m, &p, 104, 106, &err), AUC_EFULL);
-	assert_string_equal(
-		err.text, "server e1, slot 104: gpu: 2 workers and 1 PSs need more than 0.1 left");
+	assert_string_equal(err.text,
+			    "server e1, slot 104: gpu: 2 workers and 1 PS need more than 0.1 left");
 	assert_true(auc_market_used(m, 0, 0, 105) == 0);
 	make_plan(&p, 104, 106, 0, 1, 1);
 	assert_int_equal(auc_market_book(m, &p, 104, 106, NULL), AUC_OK);

@@ -15,6 +15,7 @@
 #include "adapter/decide.h"
 #include "adapter/site.h"
 #include "adapter/spending.h"
+#include "base/num.h"
 #include "ledger/why.h"
 #include "sched/auction/agent-private.h"
 #include "sched/auction/job_change.h"
@@ -371,8 +372,9 @@ static void finish(struct auc_agent *a, struct auc_array *r, double now)
 	if (!v.stays) {
 		char *tasks = auc_job_names_tasks(r->jobs->job_array, NULL, &r->n);
 
-		if (asprintf(&said, "auction: job %u: %u of %u tasks are not sold: %u_[%s]\n%s",
-			     v.job_id, r->n, v.tasks, v.job_id, tasks ? tasks : "", r->refused) < 0)
+		if (asprintf(&said, "auction: job %u: %u of %u task%s %s not sold: %u_[%s]\n%s",
+			     v.job_id, r->n, v.tasks, auc_plural(v.tasks), r->n == 1 ? "is" : "are",
+			     v.job_id, tasks ? tasks : "", r->refused) < 0)
 			said = NULL;
 		free(tasks);
 		auc_mail_take(&to, r->jobs->job_array);
@@ -392,7 +394,8 @@ static void end_rest(struct auc_agent *a, const struct auc_held_view *v, unsigne
 
 	if (!receipt)
 		return;
-	slurm_info("sched/auction: array %u: %u tasks are not sold: %s", v->job_id, n, why);
+	slurm_info("sched/auction: array %u: %u task%s not sold: %s", v->job_id, n,
+		   n == 1 ? " is" : "s are", why);
 	if (auc_receipts_put_final(v->job_id, v->id, receipt, &err))
 		auc_agent_complain(a, AUC_ERROR_RECEIPT, &err);
 	if (auc_job_change_put(a, AUC_JOB_CHANGE_END, v->job_id, NULL, NULL, receipt, &err) &&
