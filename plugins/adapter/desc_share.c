@@ -50,9 +50,10 @@ bool auc_share_of(const struct auc_request *q, uint64_t nodes, struct auc_node_s
 	if (q->tasks_per_gpu && q->tasks > 1 && q->tasks != tasks * nodes && !q->tasks_per_node) {
 		auc_reasons_add(
 			why,
-			"--ntasks-per-gpu=%u: %u tasks on %llu nodes, expected as many on each "
+			"--ntasks-per-gpu=%u: %u tasks on %llu node%s, expected as many on each "
 			"(--nodes or --ntasks-per-node)",
-			q->tasks_per_gpu, q->tasks, (unsigned long long)nodes);
+			q->tasks_per_gpu, q->tasks, (unsigned long long)nodes,
+			auc_plural((double)nodes));
 		return false;
 	}
 	if (q->tasks_per_gpu && !add_task_gpus(q, tasks, share, why))
@@ -95,8 +96,10 @@ static bool add_per_node(const struct auc_request *q, uint64_t nodes, struct auc
 
 		if (had > 0 && had != t->value) {
 			auc_reasons_add(
-				why, "%s: %.15g on %llu nodes, and %.15g on each, expected as many",
-				t->name, had * (double)nodes, (unsigned long long)nodes, t->value);
+				why,
+				"%s: %.15g on %llu node%s, and %.15g on each, expected as many",
+				t->name, had * (double)nodes, (unsigned long long)nodes,
+				auc_plural((double)nodes), t->value);
 			return false;
 		}
 		set_amount(share, t->name, t->value);
@@ -129,9 +132,10 @@ static bool tasks_on_node(const struct auc_request *q, uint64_t nodes,
 		}
 		if (said && number != (double)*tasks) {
 			auc_reasons_add(why,
-					"%s: %llu tasks on a node with %.15g of each, expected "
+					"%s: %llu task%s on a node with %.15g of each, expected "
 					"%.15g of each node",
-					t->name, (unsigned long long)*tasks, t->value, all);
+					t->name, (unsigned long long)*tasks,
+					auc_plural((double)*tasks), t->value, all);
 			return false;
 		}
 		*tasks = (uint64_t)number;
@@ -155,9 +159,12 @@ static double cpus_of(const struct auc_request *q, const struct auc_node_share *
 	/* tres_per_task may say it, too, in newer releases. */
 	double cpus = auc_share_amount(share, "cpu", 3);
 
-	if (!(cpus > 0))
-		cpus = (double)(q->overcommit && !q->tasks_per_node ? 1 : tasks) *
+	if (!(cpus > 0)) {
+		if (q->overcommit && !q->tasks_per_node && !AUC_OVERCOMMIT_TAKES_CPUS)
+			tasks = 1;
+		cpus = (double)tasks *
 		       (double)stepped(q->cpus_per_task ? q->cpus_per_task : 1, q->task_step);
+	}
 	if (q->cpus_per_gpu && gpus * number_of(q->cpus_per_gpu) > cpus)
 		cpus = gpus * number_of(q->cpus_per_gpu);
 	cpus = cpus < q->least_cpus ? q->least_cpus : cpus;
@@ -179,8 +186,9 @@ static bool add_task_gpus(const struct auc_request *q, uint64_t tasks, struct au
 		return true;
 	if (tasks % q->tasks_per_gpu) {
 		auc_reasons_add(
-			why, "--ntasks-per-gpu=%u: %llu tasks on a node, expected a multiple of it",
-			q->tasks_per_gpu, (unsigned long long)tasks);
+			why,
+			"--ntasks-per-gpu=%u: %llu task%s on a node, expected a multiple of it",
+			q->tasks_per_gpu, (unsigned long long)tasks, auc_plural((double)tasks));
 		return false;
 	}
 	set_amount(share, "gpu", (double)(tasks / q->tasks_per_gpu));
@@ -248,9 +256,10 @@ static bool add_item(struct auc_node_share *share, char *item, double divided, b
 		amount = (double)auc_ceil(amount);
 	if (amount != (double)(int64_t)amount) {
 		auc_reasons_add(why,
-				"%s: %.15g on %.15g nodes, expected as many of each node, "
+				"%s: %.15g on %.15g node%s, expected as many of each node, "
 				"as in --gpus-per-node=%lld",
-				list[0].name, list[0].value, divided, (long long)auc_ceil(amount));
+				list[0].name, list[0].value, divided, auc_plural(divided),
+				(long long)auc_ceil(amount));
 		return false;
 	}
 	set_amount(share, list[0].name, amount);

@@ -22,8 +22,9 @@ struct auc_request {
 	uint64_t memory; /* MB of a node, or with AUC_PER_CPU of a CPU */
 	bool whole;      /* all that its nodes have: what it says is the least of it */
 	const char *per_job, *per_node, *per_task, *cpus_per_gpu, *memory_per_gpu;
-	/* Of a description only: all memory of each node (--mem=0); CPUs for one task of each node, or
-	 * for --ntasks-per-node, however many there are (--overcommit). */
+	/* Of a description only: all memory of each node (--mem=0); --overcommit, with which some
+	 * releases need CPUs for one task of each node, or for --ntasks-per-node, however many
+	 * there are. */
 	bool all_memory, overcommit;
 	const struct auc_node_size *size; /* NULL: not known yet */
 	/* CPUs that a node, and each task, has a multiple of. 0: any number. */

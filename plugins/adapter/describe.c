@@ -55,6 +55,7 @@ static enum auc_code check_step_gpus(const job_desc_msg_t *desc, const struct au
 static enum auc_code check_dependency(struct auc_auction *a, const job_desc_msg_t *desc,
 				      double *after, struct auc_err *err);
 static enum auc_code check_tmp(const job_desc_msg_t *desc, struct auc_err *err);
+static enum auc_code check_excluded(const struct auc_bid_gang *g, struct auc_err *err);
 static enum auc_code check_block(job_desc_msg_t *desc, const struct auc_bid *bid,
 				 struct auc_err *err);
 static void find_unknown(const struct auc_rules *rules, const struct auc_accounts *accounts,
@@ -126,6 +127,19 @@ static enum auc_code check_tmp(const job_desc_msg_t *desc, struct auc_err *err)
 			   desc->pn_min_tmp_disk, (unsigned long long)least);
 }
 
+/* slurmctld does not get to see what a sold job is not to have, and would refuse an unknown name.
+ */
+static enum auc_code check_excluded(const struct auc_bid_gang *g, struct auc_err *err)
+{
+	for (unsigned i = 0; i < g->nplaces && g->except; i++)
+		if (auc_nodes_lack(g->places[i]))
+			return auc_err_set(err, AUC_EINVAL,
+					   "--exclude: '%s' is not the name of a node of this "
+					   "cluster, expected names that \"sinfo -N\" lists",
+					   g->places[i]);
+	return AUC_OK;
+}
+
 /* What each node gives depends on which nodes it may use, and that on what it says itself. */
 static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, uint32_t submit_uid,
 				 struct auc_bid *bid, struct auc_err *err)
@@ -163,6 +177,7 @@ static enum auc_code take_shapes(struct auc_auction *a, job_desc_msg_t *desc, ui
 	if (code)
 		return code;
 	code = auc_desc_gang(desc, auc_site_now(), whole ? &size : NULL, &reach, bid, err);
+	code = code ? code : check_excluded(&bid->gang, err);
 	code = code ? code : check_task_gpus(desc, bid, reach.mixed, err);
 	return code ? code : check_step_gpus(desc, bid, reach.mixed, err);
 }

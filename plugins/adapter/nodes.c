@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,12 +72,23 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 	}
 	if (hidden && !code)
 		code = auc_err_set(err, AUC_EINVAL,
-				   "%u nodes are hidden, and so not for sale: they are FUTURE, or "
+				   "%u node%s hidden, and so not for sale: %s FUTURE, or "
 				   "powered down, and PrivateData=cloud in slurm.conf shows those",
-				   hidden);
+				   hidden, hidden == 1 ? " is" : "s are",
+				   hidden == 1 ? "it is" : "they are");
 	*servers = list;
 	*nservers = n;
 	return code;
+}
+
+bool auc_nodes_lack(const char *name)
+{
+	/* slurmctld's own; by the name alone, as the auction knows nodes. */
+	static void *(*find)(const char *name);
+
+	if (!find)
+		find = (void *(*)(const char *))dlsym(RTLD_DEFAULT, "find_node_record_no_alias");
+	return find && !find(name);
 }
 
 struct auc_node_bounds auc_nodes_bounds(const struct auc_conf *conf, const node_info_msg_t *nodes,

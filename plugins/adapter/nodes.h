@@ -2,6 +2,8 @@
 #ifndef AUC_NODES_H
 #define AUC_NODES_H
 
+#include <stdbool.h>
+
 #include "auction/auction.h"
 #include "input/conf.h"
 #include "base/err.h"
@@ -20,6 +22,10 @@ enum auc_code auc_nodes_servers(const struct auc_conf *conf, const node_info_msg
 				const partition_info_msg_t *partitions,
 				struct auc_server_spec **servers, unsigned *nservers,
 				struct auc_err *err);
+
+/* True if slurmctld has no node NAME, for sale or not. Only under its lock of its nodes, as in
+ * job_submit. */
+bool auc_nodes_lack(const char *name);
 
 /* What is the same of all nodes, or the bound of it. */
 struct auc_node_bounds {

@@ -75,6 +75,10 @@ typedef ListIterator auc_list_itr_t;
  * all the same. */
 #define AUC_TASKS_BOUND_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0))
 
+/* Of a job that has its nodes alone Slurm starts only as many tasks as these have CPUs for, with
+ * --overcommit, too, from 24.11 on. */
+#define AUC_OVERCOMMIT_TAKES_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0))
+
 /* A step cannot ask for GPUs without their type where SLURM_TRES_PER_TASK, which is of the job's
  * record, has one; seen on 26.05. */
 #define AUC_STEPS_SPELL_AS_TASKS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))

@@ -159,6 +159,17 @@ tasks_by_node()
 	done
 	run ! as alice sbatch --bid=3000 -N2 -t1 -w node1,plain1 --wrap true
 	[[ $output == *"auction: --nodelist: plain1 is not for sale; \"sprice -N\" lists the nodes that are"* ]]
+	run ! as alice sbatch --bid=3000 -N2 -t1 --mem=100 -x node1,nosuch --wrap true
+	[[ $output == *"auction: --exclude: 'nosuch' is not the name of a node of this cluster, expected names that \"sinfo -N\" lists"* ]]
+	run -0 as alice sbatch --test-only --bid=3000 -N2 -t1 --mem=100 -x node1,plain1 --wrap true
+	# Slurm 22.05 starts it, later releases do not.
+	over=(as alice sbatch --test-only --bid=3000 -N2 -n20 -c5 -t1 --exclusive --overcommit --wrap true)
+	if [[ $(sbatch -V) == *' 22.05.'* ]]; then
+		run -0 "${over[@]}"
+	else
+		run ! "${over[@]}"
+		[[ $output == *"it needs 2 nodes with cpu=50 "*" each in one partition, and of the nodes that it may use 0 are as large"* ]]
+	fi
 	run ! as alice sbatch --bid=3000 -N2 -t1 -C nothing --wrap true
 	[[ $output == *"auction: --constraint=nothing: no node for sale that the job may use is like that"* ]]
 	run ! as alice sbatch --bid=3000 -N2 -n5 --ntasks-per-node=2 -t1 --wrap true

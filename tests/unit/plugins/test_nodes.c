@@ -218,7 +218,7 @@ static void test_hidden(void **state)
 	assert_int_equal(auc_conf_parse(conf_text, strlen(conf_text), "test", &conf, &err), AUC_OK);
 	assert_int_equal(auc_nodes_servers(conf, &n, &p, &s, &ns, &err), AUC_EINVAL);
 	assert_string_equal(err.text,
-			    "1 nodes are hidden, and so not for sale: they are FUTURE, or powered "
+			    "1 node is hidden, and so not for sale: it is FUTURE, or powered "
 			    "down, and PrivateData=cloud in slurm.conf shows those");
 	assert_int_equal(ns, 1);
 	free(s);
