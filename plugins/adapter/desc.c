@@ -449,9 +449,13 @@ void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, 
 	append_variable(desc, AUC_ENV_END, text);
 }
 
-void auc_desc_forget_sale(job_desc_msg_t *desc)
+void auc_desc_make_ordinary(job_desc_msg_t *desc)
 {
 	remove_variables(desc, is_sale_variable);
+	/* Up to 24.05 a job that is to be told 0 s before a reservation (--signal=R:USR1@0) starts in
+	 * any whose MaxStartDelay is 0, as if it was not there. */
+	if ((desc->warn_flags & KILL_JOB_RESV) && !desc->warn_time)
+		desc->warn_time = 1;
 }
 
 void auc_desc_trap(job_desc_msg_t *desc, int sig)

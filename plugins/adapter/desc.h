@@ -102,8 +102,8 @@ bool auc_job_is_held(const slurm_job_info_t *info);
  * not a bid, and those of a sale inside whose job it was submitted; adds ours. */
 void auc_desc_environment(job_desc_msg_t *desc, const char *sale, double start, double end);
 /* The same for a job that is none of the auction's: only what it has of a sale inside whose job it
- * was submitted. */
-void auc_desc_forget_sale(job_desc_msg_t *desc);
+ * was submitted. And it must not start in what is reserved for a sale. */
+void auc_desc_make_ordinary(job_desc_msg_t *desc);
 
 /*
  * Has a shell script in DESC live through signal SIG, the notice of a change, which the script's

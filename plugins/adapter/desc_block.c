@@ -99,7 +99,7 @@ void auc_block_enter(job_desc_msg_t *desc, uint32_t job, const char *partition, 
 		AUC_XFREE(desc->partition);
 		desc->partition = slurm_xstrdup(partition);
 	}
-	auc_desc_forget_sale(desc);
+	auc_desc_make_ordinary(desc);
 }
 
 uint32_t auc_block_entered(const slurm_job_info_t *info)

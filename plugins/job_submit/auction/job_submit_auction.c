@@ -279,7 +279,7 @@ static int submit_elsewhere(job_desc_msg_t *desc, char **err_msg)
 	case AUC_STAYS:
 		break;
 	}
-	auc_desc_forget_sale(desc);
+	auc_desc_make_ordinary(desc);
 	return SLURM_SUCCESS;
 }
 

@@ -478,7 +478,12 @@ static void test_apply(void **state)
 	info.pn_min_memory = 1201;
 	assert_false(auc_slice_fits(&s, &info));
 	/* As one from within that is none of the auction's. */
-	auc_desc_forget_sale(&d);
+	assert_int_equal(d.warn_time, 0);
+	auc_desc_make_ordinary(&d);
+	assert_int_equal(d.warn_time, 0);
+	d.warn_flags = KILL_JOB_RESV;
+	auc_desc_make_ordinary(&d);
+	assert_int_equal(d.warn_time, 1);
 	assert_int_equal(d.env_size, 2);
 	assert_string_equal(d.environment[1], "HOME=/");
 	for (uint32_t i = 0; i < d.env_size; i++)
