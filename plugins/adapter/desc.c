@@ -159,6 +159,8 @@ static const struct variable {
 };
 
 static const char *find_variable(char *const *env, uint32_t n, const char *name);
+static void add_waits(struct options *late, const job_desc_msg_t *desc);
+static bool asks_for_buffer(const char *script);
 static void add_set(struct options *o, const struct field *fields, size_t n,
 		    const job_desc_msg_t *desc, const job_desc_msg_t *plain);
 static bool is_implied(size_t offset, const job_desc_msg_t *desc);
@@ -326,11 +328,32 @@ enum auc_code auc_desc_check(const job_desc_msg_t *desc, bool gang, struct auc_e
 		add_option(&plan, "--distribution=arbitrary", desc);
 	add_set(&late, delaying, sizeof(delaying) / sizeof(delaying[0]) - (gang ? OF_GANGS : 0),
 		desc, &plain);
-	if (desc->priority == 0)
-		add_option(&late, "--hold", desc);
-	if (AUC_DESC_SEGMENTED(desc))
-		add_option(&late, "--segment", desc);
+	add_waits(&late, desc);
 	return plan.n || late.n ? say_options(&plan, &late, gang, err) : AUC_OK;
+}
+
+/* What delays a job, where Slurm's release and configuration make it. */
+static void add_waits(struct options *late, const job_desc_msg_t *desc)
+{
+	if (desc->priority == 0)
+		add_option(late, "--hold", desc);
+	if (AUC_DESC_SEGMENTED(desc))
+		add_option(late, "--segment", desc);
+	if (AUC_EXTRA_CONSTRAINS && desc->extra && *desc->extra)
+		add_option(late, "--extra", desc);
+	if (AUC_DESC_WAITS_FOR_PORTS(desc))
+		add_option(late, "--stepmgr", desc);
+	if (slurm_conf.bb_type && *slurm_conf.bb_type && asks_for_buffer(desc->script))
+		add_option(late, "#BB or #DW in the script", desc);
+}
+
+/* Lines of a burst buffer, whose stage-in the job would wait for. */
+static bool asks_for_buffer(const char *script)
+{
+	for (const char *p = script; p; p = (p = strchr(p, '\n')) ? p + 1 : NULL)
+		if (!strncmp(p, "#BB", 3) || !strncmp(p, "#DW", 3))
+			return true;
+	return false;
 }
 
 bool auc_desc_is_per_gpu(const job_desc_msg_t *desc)

@@ -128,6 +128,20 @@ typedef ListIterator auc_list_itr_t;
 #define AUC_DESC_SEGMENTED(desc) ((void)(desc), false)
 #endif
 
+/* True if --extra says which nodes will do, from 23.11 on. */
+#define AUC_EXTRA_CONSTRAINS                                                                       \
+	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0) && slurm_conf.sched_params &&        \
+	 strstr(slurm_conf.sched_params, "extra_constraints"))
+
+/* True if the job waits until ports of MPI are free, from 24.05 on. */
+#ifdef STEPMGR_ENABLED
+#define AUC_DESC_WAITS_FOR_PORTS(desc)                                                             \
+	(((desc)->bitflags & STEPMGR_ENABLED) && slurm_conf.mpi_params &&                          \
+	 strstr(slurm_conf.mpi_params, "ports="))
+#else
+#define AUC_DESC_WAITS_FOR_PORTS(desc) ((void)(desc), false)
+#endif
+
 /* slurm_get_job_steps() names the job as a step does, from 25.11 on. */
 #if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
 #define AUC_LOAD_STEPS(steps, id, flags)                                                           \

@@ -327,6 +327,26 @@ static void test_contradictions_at_once(void **state)
 			    "--time (SBATCH_TIMELIMIT is set), --nodes, --mem (SBATCH_MEM_PER_NODE "
 			    "is set) cannot be combined with a bid: the auction decides nodes, "
 			    "tasks, CPUs, memory, GPUs, start and time; leave them out");
+	/* Where the site has burst buffers, and nodes that --extra is of. */
+	d.script = (char *)"#!/bin/sh\n#BB_LUA pool=x\n";
+	d.extra = (char *)"x>1";
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_OK);
+	slurm_conf.bb_type = (char *)"burst_buffer/lua";
+	slurm_conf.sched_params = (char *)"a,extra_constraints";
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_EINVAL);
+	assert_string_equal(err.text,
+			    SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+				    ? "--extra, #BB or #DW in the script cannot be combined with a "
+				      "bid: they could keep the job from starting in the slots it "
+				      "pays for; leave them out"
+				    : "#BB or #DW in the script cannot be combined with a bid: it "
+				      "could keep the job from starting in the slots it pays for; "
+				      "leave it out");
+	d.script = (char *)"#!/bin/sh\necho '#BB'\n";
+	d.extra = NULL;
+	assert_int_equal(auc_desc_check(&d, true, &err), AUC_OK);
+	d.script = NULL;
+	slurm_conf.bb_type = slurm_conf.sched_params = NULL;
 	d.priority = 0;
 	d.dependency = (char *)"after:1";
 	assert_int_equal(auc_desc_check(&d, false, &err), AUC_EINVAL);
