@@ -140,12 +140,14 @@ up()
 	sed -i 's/^EndMargin=.*/EndMargin=7/' "$SANDBOX_DIR/etc/auction.conf"
 	reconfigure
 	wait_until 30 auction_open
-	bob=$(submit bob $(small_bid 100 1) -o /dev/null --wrap 'sleep 60')
+	bob=$(submit bob $(small_bid 100 1) -o over.out --wrap 'sleep 60')
 	job=$(submit alice $(small_bid 100 1) --overrun=extend -o /dev/null --wrap 'sleep 15')
 	wait_until 30 receipt_state_is "$job" sold
 	end=$(plan_end "$job")
 	wait_until 60 settled "$bob"
 	[ "$(database_receipt "$bob" .why)" = timeout ]
+	# As in what Slurm itself ends.
+	wait_until 30 grep -q "JOB $bob CANCELLED DUE TO TIME LIMIT" "$SANDBOX_DIR/home/bob/over.out"
 	wait_until 60 job_is "$job" COMPLETED
 	wait_until 60 settled "$job"
 	[ "$(database_receipt "$job" .why)" = completed ]

@@ -16,6 +16,7 @@
 #include "sched/output/receipts.h"
 #include "adapter/site.h"
 #include "adapter/spending.h"
+#include "ledger/why.h"
 
 #define ACTIONS_MAX 64  /* of one sale in one cycle; the rest follows in the next */
 #define AGAIN       2.0 /* seconds until jobs that are held are looked at again */
@@ -27,6 +28,7 @@ static enum auc_code end_part(struct auc_agent *a, const struct auc_task *t, uns
 			      struct auc_err *err);
 static enum auc_code end_job(struct auc_agent *a, uint32_t job, bool pending, bool held,
 			     const char *receipt, struct auc_err *err);
+static void say_time_is_over(const struct auc_task *t, unsigned part);
 static bool is_held(const struct auc_task *t);
 static void fill_slice(const struct auc_agent *a, const struct auc_task *t,
 		       const struct auc_part *p, struct auc_slice *slice);
@@ -168,6 +170,7 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 	case AUC_ASK_WARN:
 		/* A gang's steps first, so that srun in its script does not kill them. */
 		action->script = action->script || (p->nnodes && auc_rpc_stepless(job));
+		say_time_is_over(t, part);
 		auc_rpc_warn(job, action->script, NULL);
 		break;
 	case AUC_ASK_KILL:
@@ -181,6 +184,21 @@ static void carry_out(struct auc_agent *a, struct auc_task *t, struct auc_exec_a
 	/* Other sales may keep the agent for a while. */
 	if (id)
 		auc_agent_protect(a);
+}
+
+/* If the lead is warned for that, in the words by which people look for it in its output. */
+static void say_time_is_over(const struct auc_task *t, unsigned part)
+{
+	uint32_t job = t->exec.jobs[0].id;
+	char text[128];
+
+	if (part || t->exec.jobs[0].warned || !t->exec.why ||
+	    strcmp(t->exec.why, AUC_WHY_TIMEOUT) != 0)
+		return;
+	snprintf(text, sizeof(text),
+		 "*** JOB %u CANCELLED DUE TO TIME LIMIT: the time that it bought is over ***",
+		 job);
+	auc_rpc_say(job, text);
 }
 
 /* Its bid stood, and it is still as it waited. */

@@ -641,6 +641,12 @@ enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err)
 	return kill_with(job_id, SIGTERM, script ? KILL_FULL_JOB : 0, "signalling job", err);
 }
 
+void auc_rpc_say(uint32_t job_id, const char *text)
+{
+	if (auc_rpc_answered())
+		slurm_notify_job(job_id, (char *)text);
+}
+
 enum auc_code auc_rpc_kill(uint32_t job_id, struct auc_err *err)
 {
 	/* The first two fail for a job that is not running, which does not matter. */

@@ -125,6 +125,8 @@ bool auc_rpc_stepless(uint32_t job_id);
 /* SIGTERM to the job's steps, or, with SCRIPT, to its script and what that has started: srun among
  * it kills its step's tasks then. */
 enum auc_code auc_rpc_warn(uint32_t job_id, bool script, struct auc_err *err);
+/* A line of the job's output, or of its salloc's or srun's. */
+void auc_rpc_say(uint32_t job_id, const char *text);
 /* What slurmd has of a job that slurmctld may have forgotten. */
 enum auc_forgotten {
 	AUC_FORGOTTEN_LEFT, /* something, which is being ended */

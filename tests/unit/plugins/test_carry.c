@@ -300,6 +300,11 @@ enum auc_code auc_rpc_warn(uint32_t job_id, bool batch, struct auc_err *e)
 	return AUC_OK;
 }
 
+void auc_rpc_say(uint32_t job_id, const char *text)
+{
+	(void)job_id, (void)text;
+}
+
 bool auc_job_change_out(const struct auc_agent *a, uint32_t job)
 {
 	(void)a, (void)job;
