@@ -76,6 +76,7 @@ struct lane {
 	unsigned nlevels;
 	int64_t level[DPS_LEVELS]; /* worker counts, ascending */
 	unsigned closed;           /* completions from here on need not be looked at */
+	unsigned nnarrow;          /* slots of its list in the context's narrow */
 	unsigned ncounts, shift;   /* different numbers of workers; so many bits short is a mark */
 	/* While windows of one completion are gone through: workers that fit, the next window's
 	 * duration (0: none is left) and its number among the lane's counts. */
@@ -170,6 +171,7 @@ struct auc_policy_ctx {
 	double *block;       /* by lane, row of the market and level: cost in that block alone */
 	int64_t *block_room; /* by lane and row: no more workers than that fit */
 	uint8_t *block_done; /* by lane and row: both are there */
+	unsigned *narrow;    /* by lane: slots with less room than any later one, ascending */
 	/* dps_rows.c: by type and row of the market, and the stamps of the rows that they are of.
 	 */
 	struct runs *runs;
@@ -187,6 +189,7 @@ struct auc_policy_ctx {
 	struct offer_series *series;             /* dps_floor.c */
 	unsigned *followed;                      /* by what it is of: slots before that are in it */
 	unsigned asked, ruled_out; /* windows whose floors were looked at, and were too high */
+	unsigned bounded;          /* those that came after that */
 	double serves[TIERS];      /* Mbit/s that PSs on one server exchange at most */
 	uint8_t *large; /* by server: it holds more than half of the most workers of a type */
 	unsigned nlarge;

@@ -47,6 +47,8 @@
 
 #define FLOORS_TRIED 64 /* windows of a quote, before it is known whether their floors help */
 #define PS_COUNTS    32 /* workers beside PSs for which the least PSs are kept */
+#define BLOCKS_FIRST 8  /* slots of the shortest windows whose blocks are asked first */
+#define BLOCKS_AFTER 16 /* windows of a quote, before what blocks say is likely to be there */
 
 struct options {
 	unsigned variant, bounds;
@@ -87,13 +89,13 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 			   struct likeliest *likeliest);
 static void try_marked(struct auc_policy_ctx *ctx, unsigned completion, double value);
 static void try_all(struct auc_policy_ctx *ctx, unsigned completion, double value);
-static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+static bool try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value);
 static bool floor_rules_out(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
 			    unsigned d, double workers, double limit);
 static bool floors_help(const struct auc_policy_ctx *ctx);
-static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-			    unsigned d);
+static double workers_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double limit, int64_t *room);
 static bool pays(const struct auc_job *job, const struct auc_decision *decision);
 static enum auc_code quote_paid(struct auc_policy_ctx *ctx, struct auc_decision *decision,
 				double *upper, struct auc_err *err);
@@ -247,7 +249,7 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 		for (p = 0; p < m->nps_types; p++)
 			for (i = 0; i < 2; i++)
 				*dps_work_of(ctx, w, p, i) = auc_job_work(m, job, w, p, i);
-	ctx->end = ctx->asked = ctx->ruled_out = 0;
+	ctx->end = ctx->asked = ctx->ruled_out = ctx->bounded = 0;
 	ctx->steps += 4 * (uint64_t)m->nservers;
 	ctx->valued = ctx->start0;
 	auc_dps_start_rows(ctx);
@@ -260,8 +262,6 @@ static void set_up(struct auc_policy_ctx *ctx, const struct auc_market *m,
 	}
 	ctx->keep = 1 - DBL_EPSILON * (m->slots + 16);
 	ctx->ps_bound[ctx->start0] = 0;
-	for (i = 0; i < ctx->nlanes; i++)
-		memset(dps_sums(ctx, i, ctx->start0), 0, ctx->levels * sizeof(*ctx->bound));
 	memset(ctx->block_done, 0, (size_t)ctx->nlanes * m->nrows);
 	memset(ctx->ps_offers_done, 0, m->nrows);
 	ctx->window_ps_end = 0;
@@ -413,7 +413,8 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 	const unsigned *first = ctx->first + base;
 	const int64_t *rooms = ctx->block_room + (size_t)lane * ctx->nrows;
 	const int32_t *known = dps_rooms(&ctx->room[l->worker], completion);
-	unsigned longest = completion - ctx->start0, slot = completion, i, d;
+	const unsigned *narrow = ctx->narrow + base;
+	unsigned longest = completion - ctx->start0, nnarrow = l->nnarrow, i, d;
 	int64_t room, most = INT64_MAX;
 	double workers, bound;
 
@@ -425,8 +426,8 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 			continue;
 		if (d > longest)
 			break;
-		for (; slot > completion - d; most = rooms[slot] < most ? rooms[slot] : most)
-			slot--;
+		while (nnarrow && narrow[nnarrow - 1] >= completion - d)
+			most = rooms[narrow[--nnarrow]];
 		room = dps_room_of(known, d);
 		room = room < most ? room : most;
 		if (l->level[0] > room)
@@ -447,7 +448,6 @@ static void find_likeliest(struct auc_policy_ctx *ctx, unsigned lane, unsigned c
 			likeliest->lane = lane;
 		}
 	}
-	ctx->steps += (completion - slot) / 4;
 }
 
 /* Tries the windows that end at COMPLETION and are marked, short ones first: their sums grow slot
@@ -467,7 +467,7 @@ static void try_marked(struct auc_policy_ctx *ctx, unsigned completion, double v
 			dps_least_ps(ctx, completion, l->next);
 		out = bound >= auc_dps_limit_of(ctx, completion, value);
 		if (!out && ctx->tried[completion] != (size_t)lane * (ctx->slots + 1) + l->next)
-			try_types(ctx, lane, completion, l->next, value);
+			out = try_types(ctx, lane, completion, l->next, value);
 		auc_dps_pass_window(ctx, l, completion, out);
 	}
 }
@@ -503,17 +503,36 @@ static bool floors_help(const struct auc_policy_ctx *ctx)
 	return costs(ctx) && (ctx->asked < FLOORS_TRIED || ctx->ruled_out * 16 >= ctx->asked);
 }
 
-/* What the window's workers cost at least. Longer windows that end with it have no more room. */
-static double workers_reach(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
-			    unsigned d)
+/*
+ * What the window's workers cost at least; LIMIT and more need not be told apart. No more than
+ * *ROOM fit, nor in longer windows that end with it. In a quote of many windows blocks of slots
+ * nearly always say enough of a long one, in a few steps; what the workers really cost takes
+ * servers times slots.
+ */
+static double workers_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion,
+			    unsigned d, double limit, int64_t *room)
 {
+	int64_t fewest = ctx->fewest[(size_t)lane * (ctx->slots + 1) + d];
 	struct lane *l = &ctx->lanes[lane];
+	bool first = ++ctx->bounded > BLOCKS_AFTER && d >= BLOCKS_FIRST;
+	double blocks = 0, reach;
 
-	return auc_dps_reach(ctx, lane, completion, d, &l->room);
+	*room = INT64_MAX;
+	if (first)
+		blocks = auc_dps_block_bound(ctx, lane, completion - d, completion, room);
+	if (fewest > *room)
+		l->room = *room;
+	if (fewest > *room || blocks >= limit)
+		return blocks;
+	reach = auc_dps_reach(ctx, lane, completion, d, &l->room);
+	if (!first && reach < limit)
+		blocks = auc_dps_block_bound(ctx, lane, completion - d, completion, room);
+	return fmax(reach, blocks);
 }
 
-/* The PS types of one window, by ascending bound. */
-static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
+/* The PS types of one window, by ascending bound. True: longer windows for as many workers that end
+ * with it cannot hold the best schedule. */
+static bool try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned completion, unsigned d,
 		      double value)
 {
 	const struct lane *l = &ctx->lanes[lane];
@@ -526,23 +545,24 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 			   .n = fewest,
 			   .here = INT64_MAX};
 	struct ps_try tries[AUC_TYPES_MAX], t;
-	double work, workers, bound = 0, limit, reach;
+	double work, workers, bound = 0, limit, one;
 	unsigned n = 0, p, i;
 
 	ctx->steps += 16 + 4 * (uint64_t)ctx->nps;
 	c.nservers = least_servers(ctx, &c);
 	if (ctx->bounds) {
 		limit = auc_dps_limit_for(ctx, &c);
+		one = dps_least_ps(ctx, completion, d);
 		workers = dps_bound_of(ctx, lane, completion, d);
-		if (workers + dps_least_ps(ctx, completion, d) >= limit ||
+		if (workers + one >= limit ||
 		    floor_rules_out(ctx, lane, completion, d, workers, limit))
-			return;
-		reach = workers_reach(ctx, lane, completion, d);
-		if (reach + dps_least_ps(ctx, completion, d) >= limit)
-			return;
-		bound = fmax(reach, auc_dps_block_bound(ctx, lane, c.start, completion, &room));
-		if (fewest > room || auc_dps_all_too_dear(ctx, &c, bound, limit))
-			return;
+			return false;
+		bound = workers_bound(ctx, lane, completion, d, limit - one, &room);
+		if (fewest > room || bound + one >= limit)
+			return fewest > room ||
+			       bound + one >= auc_dps_limit_of(ctx, completion, value);
+		if (auc_dps_all_too_dear(ctx, &c, bound, limit))
+			return false;
 	}
 	for (p = 0; p < ctx->nps; p++) {
 		if (ctx->job->ps_seconds[p] < 0)
@@ -572,6 +592,7 @@ static void try_types(struct auc_policy_ctx *ctx, unsigned lane, unsigned comple
 		else
 			try_distributed(ctx, &c, tries[i].workers);
 	}
+	return false;
 }
 
 /* On how many servers C's workers are at least. */

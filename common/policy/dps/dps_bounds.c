@@ -83,6 +83,8 @@ void auc_dps_add_lane(struct auc_policy_ctx *ctx, unsigned worker, bool colocate
 	if (!distinct)
 		return;
 	choose_levels(ctx, lane, base, distinct);
+	memset(dps_sums(ctx, ctx->nlanes, ctx->start0), 0, ctx->levels * sizeof(*ctx->bound));
+	lane->nnarrow = 0;
 	ctx->nlanes++;
 }
 
@@ -210,16 +212,23 @@ static double cheapest(const struct auc_policy_ctx *ctx, unsigned type, unsigned
 	return INFINITY;
 }
 
-/* Adds one slot to a lane's prefix sums. */
+/* Adds one slot to a lane's prefix sums, and to the narrow ones if not all levels fit. */
 static void add_slot(struct auc_policy_ctx *ctx, unsigned lane, unsigned slot)
 {
 	const double *cost = lane_block(ctx, lane, slot, slot);
+	const int64_t *room = ctx->block_room + (size_t)lane * ctx->nrows;
+	unsigned *narrow = ctx->narrow + (size_t)lane * (ctx->slots + 1), i;
+	struct lane *l = &ctx->lanes[lane];
 	const double *before = dps_sums(ctx, lane, slot);
 	double *sums = dps_sums(ctx, lane, slot + 1);
-	unsigned i, n = ctx->lanes[lane].nlevels;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < l->nlevels; i++)
 		sums[i] = before[i] + cost[i];
+	if (room[slot] == INT64_MAX)
+		return;
+	while (l->nnarrow && room[narrow[l->nnarrow - 1]] >= room[slot])
+		l->nnarrow--;
+	narrow[l->nnarrow++] = slot;
 }
 
 /*
@@ -321,6 +330,7 @@ double auc_dps_block_bound(struct auc_policy_ctx *ctx, unsigned lane, unsigned s
 	while (at < end) {
 		slot = at;
 		row = auc_dps_next_block(ctx->m, &at, end);
+		ctx->steps += 2;
 		cost += lane_block(ctx, lane, row, slot)[level];
 		fits = ctx->block_room[(size_t)lane * ctx->nrows + row];
 		*room = fits < *room ? fits : *room;

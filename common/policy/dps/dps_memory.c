@@ -87,6 +87,7 @@ static void reserve_lanes(struct auc_policy_ctx *ctx, const struct auc_market *m
 	ctx->fewest = reserve(ctx, lanes * slots, sizeof(*ctx->fewest));
 	ctx->until = reserve(ctx, lanes * slots, sizeof(*ctx->until));
 	ctx->first = reserve(ctx, lanes * slots, sizeof(*ctx->first));
+	ctx->narrow = reserve(ctx, lanes * slots, sizeof(*ctx->narrow));
 	ctx->marks = reserve(ctx, lanes * slots, sizeof(*ctx->marks));
 	ctx->bound = reserve(ctx, lanes * slots * ctx->levels, sizeof(*ctx->bound));
 	ctx->block = reserve(ctx, lanes * m->nrows * ctx->levels, sizeof(*ctx->block));
