@@ -84,8 +84,8 @@ said_to()
 	run ! as bob sbatch -p main --qos=gold -o /dev/null --wrap true
 	run ! as bob sbatch -p main --qos=nosuch -o /dev/null --wrap true
 	[[ $(said_to alice --qos=gold $(small_bid 100 1)) == *'would be accepted'* ]]
-	as root sacctmgr -i modify qos gold set flags=EnforceUsageThreshold usagethreshold=0.5
-	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(small_bid 100 1)"') == *"UsageThreshold of QOS gold is 0.5, and the fairshare of your association in training is "* ]]'
+	as root sacctmgr -i modify qos gold set flags=EnforceUsageThreshold usagethreshold=2
+	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(small_bid 100 1)"') == *"UsageThreshold of QOS gold is 2, and the fairshare of your association in training is "* ]]'
 	as root sacctmgr -i modify qos gold set flags-=EnforceUsageThreshold usagethreshold=-1
 	wait_until 30 eval '[[ $(said_to alice --qos=gold '"$(small_bid 100 1)"') == *"would be accepted"* ]]'
 }
@@ -111,8 +111,9 @@ said_to()
 
 	as root sacctmgr -i modify qos gold set maxtresperuser=gres/gpu=1 maxsubmitjobsperuser=-1
 	wait_until 30 eval '[[ $(said_to alice '"${gpu[*]}"' -N2) == *"MaxTRESPerUser of QOS gold is gres/gpu=1 at once, and the best schedule has 2"* ]]'
-	first=$(submit alice "${gpu[@]}" -o /dev/null --wrap 'sleep 5')
-	run -0 --separate-stderr as alice sbatch --parsable "${gpu[@]}" -o /dev/null --wrap true
+	# One of the two runs until all has been asked, also on a slow machine.
+	first=$(submit alice "${gpu[@]}" -o /dev/null --wrap 'sleep 50')
+	run -0 --separate-stderr as alice sbatch --parsable "${gpu[@]}" -o /dev/null --wrap 'sleep 40'
 	second=$output
 	[[ $stderr == *'not sooner: MaxTRESPerUser of QOS gold is gres/gpu=1 at once, and with what is sold already it would be 2'* ]]
 	[ "$(plan_start "$second")" -ge "$(plan_end "$first")" ]
