@@ -11,6 +11,8 @@
 
 #define TIERS 12 /* of numbers of workers on one server: 1, 2, up to 4, up to 8 ... and beyond */
 #define HINTS 4096
+#define BLOCK 32   /* completions that are ruled out together, and slots whose least price is kept \
+		    */
 #define SLACK 1e-7 /* relative: far more than rounding */
 
 /* One type on one server that can host it. */
@@ -35,6 +37,7 @@ struct lane {
 	double least;               /* of all PS types */
 	double pss;                 /* PSs per worker at least */
 	double *const *cheapest;    /* sums of the least price of a worker before slot i; by tier */
+	const double *block;        /* the least price of a worker in block i */
 	unsigned shortest, longest; /* durations that there may be */
 };
 
@@ -61,7 +64,9 @@ struct auc_policy_ctx {
 	double *cheapest[AUC_TYPES_MAX], *cheapest_lone[AUC_TYPES_MAX][TIERS];
 	double *cheapest_ps[AUC_TYPES_MAX];
 	double *cheapest_any; /* of a PS of any type in any_mask */
-	uint64_t any_mask;    /* 0: not there yet */
+	/* by block: the least price of its slots of the same */
+	double *block[AUC_TYPES_MAX], *block_lone[AUC_TYPES_MAX], *block_any;
+	uint64_t any_mask; /* 0: not there yet */
 	void *memory[8];
 	unsigned nmemory;
 	struct auc_pool_gang gangs;
@@ -146,7 +151,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	list = reserve(ctx, hosts, sizeof(*list));
 	fit = reserve(ctx, hosts * slots, sizeof(*fit));
 	sum = reserve(ctx,
-		      (hosts + (TIERS + 1) * (size_t)m->nworker_types + m->nps_types + 3) * slots,
+		      (hosts + (TIERS + 3) * (size_t)m->nworker_types + m->nps_types + 4) * slots,
 		      sizeof(*sum));
 	if (!list || !fit || !sum) {
 		release(ctx);
@@ -163,6 +168,8 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 		ctx->cheapest[w] = sum;
 		for (i = 0; i < TIERS; i++)
 			ctx->cheapest_lone[w][i] = sum += slots;
+		ctx->block[w] = sum += slots;
+		ctx->block_lone[w] = sum += slots;
 		sum += slots;
 	}
 	for (i = 0; i < m->nps_types; i++, sum += slots) {
@@ -172,6 +179,7 @@ static enum auc_code make_room(struct auc_policy_ctx *ctx, const struct auc_mark
 	ctx->room = sum;
 	ctx->served = sum + slots;
 	ctx->cheapest_any = sum + 2 * slots;
+	ctx->block_any = sum + 3 * slots;
 	return AUC_OK;
 }
 
@@ -223,6 +231,16 @@ static void take_cheapest(const struct hosts *h, unsigned slots, int32_t above, 
 	}
 }
 
+/* SUM: of prices of the slots before; the least one of each block into BLOCK. */
+static void take_blocks(const double *sum, unsigned slots, double *block)
+{
+	for (unsigned t = 0; t < slots; t++) {
+		double price = sum[t + 1] - sum[t], *least = &block[t / BLOCK];
+
+		*least = t % BLOCK && *least < price ? *least : price;
+	}
+}
+
 /* Numbers of workers of TIER are above that. */
 static int32_t above_of(unsigned tier)
 {
@@ -255,9 +273,11 @@ static enum auc_code pool_look(struct auc_policy_ctx *ctx, const struct auc_mark
 		take_hosts(m, &ctx->workers[w], w, both, AUC_ROLE_WORKER);
 		take_hosts(m, &ctx->lone[w], w, both, both);
 		take_cheapest(&ctx->workers[w], m->slots, 0, ctx->cheapest[w]);
+		take_blocks(ctx->cheapest[w], m->slots, ctx->block[w]);
 		for (i = 0; i < TIERS; i++)
 			take_cheapest(&ctx->lone[w], m->slots, above_of(i),
 				      ctx->cheapest_lone[w][i]);
+		take_blocks(ctx->cheapest_lone[w][0], m->slots, ctx->block_lone[w]);
 	}
 	for (p = 0; p < m->nps_types; p++) {
 		take_hosts(m, &ctx->ps[p], auc_ps_index(m, p), AUC_ROLE_PS, AUC_ROLE_PS);
@@ -546,6 +566,7 @@ static void find_cheapest_ps(struct auc_policy_ctx *ctx)
 					     ctx->cheapest_ps[p][t + 1] - ctx->cheapest_ps[p][t]);
 		ctx->cheapest_any[t + 1] = ctx->cheapest_any[t] + (isinf(least) ? 0 : least);
 	}
+	take_blocks(ctx->cheapest_any, ctx->slots, ctx->block_any);
 }
 
 /* True if there are schedules of W. */
@@ -561,6 +582,7 @@ static bool open_lane(struct auc_policy_ctx *ctx, struct lane *lane, unsigned w,
 	lane->least = INFINITY;
 	lane->pss = colocated ? 0 : INFINITY;
 	lane->cheapest = colocated ? ctx->cheapest_lone[w] : &ctx->cheapest[w];
+	lane->block = colocated ? ctx->block_lone[w] : ctx->block[w];
 	for (p = 0; p < m->nps_types; p++)
 		if (ctx->job->ps_seconds[p] >= 0) {
 			lane->work[p] = auc_job_work(m, ctx->job, w, p, colocated);
@@ -616,22 +638,65 @@ static unsigned next_duration(const struct auc_policy_ctx *ctx, const struct lan
 	return d;
 }
 
+static double least_in(const double *block, unsigned from, unsigned to)
+{
+	double least = INFINITY;
+
+	for (unsigned i = from / BLOCK; i <= (to - 1) / BLOCK; i++)
+		least = block[i] < least ? block[i] : least;
+	return least;
+}
+
+/*
+ * True if no window that ends at FROM to before TO is better than the best. VALUE: of FROM, so of
+ * none of them more. Each has the worker-slots of the whole work, and none costs less than the
+ * least price there; and each has those slots that the shortest ones share, with at least as many
+ * workers as the longest needs.
+ */
+static bool rules_out(const struct auc_policy_ctx *ctx, const struct lane *lane, unsigned start0,
+		      unsigned from, unsigned to, double value)
+{
+	double limit = (value - ctx->best + SLACK * value) * (1 + SLACK), ps, n;
+	const double *worker = lane->cheapest[0], *any = ctx->cheapest_any;
+	unsigned first = lane->longest < from - start0 ? from - lane->longest : start0, shared;
+
+	ps = fmax(lane->least * lane->pss, lane->shortest);
+	if (lane->least * least_in(lane->block, first, to) +
+		    ps * least_in(ctx->block_any, first, to) >=
+	    limit)
+		return true;
+	if (lane->shortest < to - from)
+		return false;
+	shared = to - 1 - lane->shortest;
+	n = at_least(lane->least / lane->longest);
+	return n * (worker[from] - worker[shared]) +
+		       fmax(1, n * lane->pss) * (any[from] - any[shared]) >=
+	       limit;
+}
+
 /* Windows of worker type W, earliest completion first, as long as the value is above the best
  * payoff. */
 static void search(struct auc_policy_ctx *ctx, unsigned w, bool colocated, unsigned start0)
 {
 	struct lane lane;
-	unsigned c, d, last;
+	unsigned c, d, last, looked; /* completions before that are looked at one by one */
 	double value;
 
 	if (!open_lane(ctx, &lane, w, colocated))
 		return;
 	find_room(ctx, &lane);
-	for (c = start0 + lane.shortest; c <= ctx->slots; c++) {
+	for (c = looked = start0 + lane.shortest; c <= ctx->slots; c++) {
 		value = auc_utility_value(&ctx->job->utility,
 					  (double)(ctx->m->first + c - ctx->job->arrival));
 		if (value <= ctx->best)
 			return;
+		if (c == looked) {
+			looked = ctx->slots - c < BLOCK ? ctx->slots + 1 : c + BLOCK;
+			if (rules_out(ctx, &lane, start0, c, looked, value)) {
+				c = looked - 1;
+				continue;
+			}
+		}
 		last = lane.longest < c - start0 ? lane.longest : c - start0;
 		for (d = lane.shortest; (d = next_duration(ctx, &lane, c, d, last, value)) <= last;
 		     d++) {
