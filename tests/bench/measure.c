@@ -1,6 +1,7 @@
 /* measure.c - see measure.h */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 
 #define LOOP_SIZE   32768
 #define LOOP_ROUNDS 8
+#define READ_SIZE   (1u << 25) /* 256 MB */
+#define READ_PASSES 5
 
 uint64_t measure_random = 1;
 
@@ -53,6 +56,29 @@ double measure_loop(void)
 	sink = sum;
 	(void)sink;
 	return measure_cpu() - start;
+}
+
+double measure_read(void)
+{
+	uint64_t *word = malloc(READ_SIZE * sizeof(*word));
+	volatile uint64_t sink;
+	double least = word ? INFINITY : 0;
+
+	for (unsigned i = 0; word && i < READ_SIZE; i++)
+		word[i] = i;
+	for (unsigned pass = 0; word && pass < READ_PASSES; pass++) {
+		double start = measure_cpu(), took;
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < READ_SIZE; i++)
+			sum += word[i];
+		sink = sum;
+		(void)sink;
+		took = (measure_cpu() - start) / READ_SIZE;
+		least = took < least ? took : least;
+	}
+	free(word);
+	return least;
 }
 
 double measure_resident_mb(void)

@@ -20,6 +20,9 @@ double measure_cpu(void); /* seconds */
 /* Seconds of fixed work that is like that of a quote, numbers looked up in an order: about a
  * millisecond, by which times are divided that shall not depend on the machine. */
 double measure_loop(void);
+/* Seconds to read 8 bytes of memory that no cache has, in order; the least of some passes. 0: there
+ * is not enough memory. */
+double measure_read(void);
 double measure_resident_mb(void); /* memory of this process */
 
 /* Sorts N > 0 times in SECONDS; index of the p99 among them. */

@@ -4,24 +4,25 @@
  *
  *   quote [-s SERVERS]... [-t SLOTS] [-q QUOTES] [-r REFERENCE_QUOTES] [-l LOAD] [-S SEED] [-n
  * PASSES]
- *         [-p P99_MS] [-x LOOPS] [-k STEPS] [-m MB] [-f] [-c] [-a] [-w] [-b]
+ *         [-T TYPES] [-p P99_MS] [-x LOOPS] [-k STEPS] [-m MB] [-f] [-c] [-a] [-w] [-b]
  *
  * For each number of servers (default 50, 100, 300) a market of 150 slots, 5 worker types, 5 PS
- * types and 8 TRES is loaded by selling random jobs until LOAD (default 0.7) of the GPU-slots are
- * used; then fresh random jobs are quoted and not booked. The reference is the same exact search
- * without lower bounds ("bounds=off") on the first REFERENCE_QUOTES of the same jobs; both must
- * agree on every payoff. What quotes buy is booked and taken out again, each timed. With -f the
- * market is fragmented instead: workers on one server each for 1 to 40 slots at random times, as
- * cancellations, fences and other prices leave it. With -c all jobs are worth the same whenever
- * they end, so that time never ends a search. With -a each job is an adversary's: the hardest of
- * ADVERSARY that begin with a random one and change it at random, keeping what takes more steps.
- * With -w the market is woven of equal pieces of TILE_SERVERS and TILE_SLOTS: large ones are ready
- * in seconds. With -b workers on a random server are booked before each quote and taken out after
- * it, as between two quotes something changes.
+ * types (-T: as many of each, 2 to 5) and 8 TRES is loaded by selling random jobs until LOAD
+ * (default 0.7) of the GPU-slots are used; then fresh random jobs are quoted and not booked. The
+ * reference is the same exact search without lower bounds ("bounds=off") on the first
+ * REFERENCE_QUOTES of the same jobs; both must agree on every payoff. What quotes buy is booked and
+ * taken out again, each timed. With -f the market is fragmented instead: workers on one server each
+ * for 1 to 40 slots at random times, as cancellations, fences and other prices leave it. With -c
+ * all jobs are worth the same whenever they end, so that time never ends a search. With -a each job
+ * is an adversary's: the hardest of ADVERSARY that begin with a random one and change it at random,
+ * keeping what takes more steps. With -w the market is woven of equal pieces of TILE_SERVERS and
+ * TILE_SLOTS: large ones are ready in seconds. With -b workers on a random server are booked before
+ * each quote and taken out after it, as between two quotes something changes.
  *
  * Times are CPU time of the thread, so that other programs on the machine do not count, and the
  * least of PASSES (3). As other programs still slow the memory down, each quote is also divided by
- * a loop of fixed work that is timed beside it. Steps (policy.h) are the same everywhere.
+ * a loop of fixed work that is timed beside it. Steps (policy.h) are the same everywhere. The limit
+ * of the machine is what it takes to read 8 bytes for each step from memory, one behind the other.
  *
  * Exit status 1 if a p99 is above P99_MS, LOOPS times the loop or STEPS, or the memory grown above
  * MB.
@@ -38,7 +39,7 @@
 #include "bench/measure.h"
 #include "policy/policy.h"
 
-#define TYPES     5
+#define TYPES_MAX 5
 #define TRIES_MAX 20000
 #define BOOKINGS  300
 #define ADVERSARY 12 /* jobs that are tried for one of the adversary's */
@@ -79,7 +80,11 @@ static struct auc_named amount(const char *name, double value)
 	return n;
 }
 
-static const char *const gpus[TYPES] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4", "gpu:k80"};
+/* Of workers, and of PSs. */
+static unsigned types = TYPES_MAX;
+
+static const char *const gpus[TYPES_MAX] = {"gpu:a100", "gpu:v100", "gpu:p100", "gpu:t4",
+					    "gpu:k80"};
 
 /* Edge servers with a few GPUs of one or two types; one in ten is of the cloud, with long uploads.
  * After TILE of them the same come again. */
@@ -103,21 +108,21 @@ static struct auc_market *make_market(unsigned servers, unsigned slots, unsigned
 		list[n++] = amount("cpu", cloud ? 256 : 16 * measure_pick(2, 6));
 		list[n++] = amount("mem", cloud ? 1048576 : 65536 * measure_pick(2, 8));
 		list[n++] = amount("disk", cloud ? 100000 : 1000 * measure_pick(1, 4));
-		k = measure_pick(0, TYPES - 1);
+		k = measure_pick(0, types - 1);
 		list[n++] = amount(gpus[k], cloud ? 32 : 2 * measure_pick(1, 4));
 		if (measure_uniform() < 0.5)
-			list[n++] = amount(gpus[(k + 1 + measure_pick(0, TYPES - 2)) % TYPES],
+			list[n++] = amount(gpus[(k + 1 + measure_pick(0, types - 2)) % types],
 					   cloud ? 16 : 2 * measure_pick(1, 2));
 		must(auc_market_add_server(m, name, cloud ? "cloud" : "edge", cloud,
 					   AUC_ROLE_WORKER | AUC_ROLE_PS, cloud ? 8 : 0, list, n,
 					   &err),
 		     &err);
 	}
-	for (i = 0; i < TYPES; i++) {
+	for (i = 0; i < types; i++) {
 		snprintf(name, sizeof(name), "w%u", i);
 		list[0] = amount("cpu", 2 + i % 3);
 		list[1] = amount("mem", 8192 + 4096 * (i % 2));
-		list[2] = amount(gpus[i], i == 4 ? 0.5 : 1);
+		list[2] = amount(gpus[i], i == TYPES_MAX - 1 ? 0.5 : 1);
 		must(auc_market_add_worker_type(m, name, list, 3, 1024, &err), &err);
 		snprintf(name, sizeof(name), "p%u", i);
 		list[0] = amount("cpu", 1 + i);
@@ -128,7 +133,7 @@ static struct auc_market *make_market(unsigned servers, unsigned slots, unsigned
 	price.eta[0] = amount("cpu", 2);
 	price.eta[1] = amount("mem", 1.0002);
 	price.eta[2] = amount("disk", 1.01);
-	for (i = 0; i < TYPES; i++)
+	for (i = 0; i < types; i++)
 		price.eta[3 + i] = amount(gpus[i], 30 - 5 * i);
 	must(auc_market_ready(m, &price, &err), &err);
 	return m;
@@ -147,7 +152,7 @@ static void make_job(struct auc_job *job, const struct auc_market *m, double val
 	job->chunks = measure_pick(4, 100);
 	job->minibatches = measure_pick(10, 100);
 	job->gradient_mb = 10 + 500 * measure_uniform();
-	for (i = 0; i < TYPES; i++) {
+	for (i = 0; i < types; i++) {
 		job->worker_seconds[i] = work * 3600 /
 					 (double)(job->epochs * job->chunks * job->minibatches) *
 					 (0.5 + 0.4 * i) * (0.8 + 0.4 * measure_uniform());
@@ -193,7 +198,7 @@ static double gpus_of_market(const struct auc_market *m)
 	double all = 0;
 	int k;
 
-	for (unsigned i = 0; i < TYPES; i++) {
+	for (unsigned i = 0; i < types; i++) {
 		k = auc_market_find_tres(m, gpus[i]);
 		for (unsigned s = 0; k >= 0 && s < auc_market_nservers(m); s++)
 			all += auc_market_capacity(m, s, (unsigned)k) * slots;
@@ -203,7 +208,7 @@ static double gpus_of_market(const struct auc_market *m)
 
 static double gpus_of_plan(const struct auc_plan *plan)
 {
-	double each = plan->worker_type == TYPES - 1 ? 0.5 : 1, all = 0;
+	double each = plan->worker_type == TYPES_MAX - 1 ? 0.5 : 1, all = 0;
 
 	for (unsigned r = 0; r < plan->nruns; r++) {
 		const struct auc_run *run = &plan->runs[r];
@@ -223,7 +228,7 @@ static void draw_piece(struct auc_plan *plan, const struct auc_market *m)
 	struct auc_err err = {0};
 
 	auc_plan_reset(plan);
-	plan->worker_type = measure_pick(0, TYPES - 1);
+	plan->worker_type = measure_pick(0, types - 1);
 	plan->ps_type = 0;
 	plan->start = auc_market_first(m) + measure_pick(0, slots - d);
 	plan->completion = plan->start + d;
@@ -249,9 +254,9 @@ static void fragment(struct auc_market *m, double load)
 	}
 	auc_market_end_bulk(m);
 	auc_plan_clear(&plan);
-	printf("%u servers x %u slots x %d x %d types, %u TRES: fragmented, %.0f %% of GPU-slots "
+	printf("%u servers x %u slots x %u x %u types, %u TRES: fragmented, %.0f %% of GPU-slots "
 	       "used\n",
-	       auc_market_nservers(m), slots, TYPES, TYPES, auc_market_ntres(m), 100 * used / all);
+	       auc_market_nservers(m), slots, types, types, auc_market_ntres(m), 100 * used / all);
 }
 
 static int by(double x, double y)
@@ -321,10 +326,10 @@ static void sell(struct auc_market *m, struct auc_policy_ctx *ctx, struct auc_jo
 		if (woven)
 			weave(woven, &d.plan);
 	}
-	printf("%u servers x %.0f slots x %d x %d types, %u TRES: %u jobs sold, %.0f %% of "
+	printf("%u servers x %.0f slots x %u x %u types, %u TRES: %u jobs sold, %.0f %% of "
 	       "GPU-slots used\n",
 	       auc_market_nservers(m), (double)(auc_market_last(m) - auc_market_first(m) + 1),
-	       TYPES, TYPES, auc_market_ntres(m), sold, 100 * used / all);
+	       types, types, auc_market_ntres(m), sold, 100 * used / all);
 	printf("  booking a plan %.1f us on average\n", sold ? 1e6 * booking / sold : 0);
 	auc_decision_clear(&d);
 }
@@ -526,6 +531,8 @@ static bool bench(const struct options *o, unsigned servers)
 	run_all(m, ctx, &job, &jobs, o->quotes, samples, payoff, false, o->passes);
 	memory = measure_resident_mb() - memory;
 	p99 = report("quote", samples, o->quotes, &total);
+	printf("  limit: reading 8 bytes takes %.2f ns, the p99's time a step %.2f ns\n",
+	       1e9 * measure_read(), 1e9 * p99.seconds / p99.steps);
 	if (few) {
 		run_all(m, plain, &job, &jobs, few, samples, payoff, true, 1);
 		report("reference", samples, few, &reference);
@@ -550,7 +557,8 @@ static bool can_be(const struct options *o, unsigned servers)
 {
 	if (o->woven && (servers < TILE_SERVERS || o->slots < TILE_SLOTS))
 		return false;
-	return o->slots && o->slots <= AUC_SLOTS_MAX && o->quotes && o->passes;
+	return o->slots && o->slots <= AUC_SLOTS_MAX && o->quotes && o->passes && types >= 2 &&
+	       types <= TYPES_MAX;
 }
 
 int main(int argc, char **argv)
@@ -568,11 +576,13 @@ int main(int argc, char **argv)
 	bool ok = true;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:t:q:r:l:S:n:p:x:k:m:fcawb")) != -1) {
+	while ((c = getopt(argc, argv, "s:t:T:q:r:l:S:n:p:x:k:m:fcawb")) != -1) {
 		if (c == 's' && nservers < 16)
 			servers[nservers++] = (unsigned)atoi(optarg);
 		else if (c == 't')
 			o.slots = (unsigned)atoi(optarg);
+		else if (c == 'T')
+			types = (unsigned)atoi(optarg);
 		else if (c == 'q')
 			o.quotes = (unsigned)atoi(optarg);
 		else if (c == 'r')
