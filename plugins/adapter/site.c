@@ -658,7 +658,7 @@ static enum auc_code look_at_room(unsigned need, uint64_t room, uint32_t uid, bo
 enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partition, unsigned need,
 				  unsigned minutes, const char *sale, struct auc_err *err)
 {
-	uint32_t max = slurm_conf.max_job_cnt, there;
+	uint32_t max = slurm_conf.max_job_cnt, most = AUC_MOST_JOBS(max), there;
 	enum auc_code code = AUC_OK;
 	char name[32];
 
@@ -666,7 +666,7 @@ enum auc_code auc_site_count_jobs(const job_desc_msg_t *desc, const char *partit
 	there = job_records();
 	snprintf(name, sizeof(name), "MaxJobCount=%u", max);
 	if (there && max)
-		code = look_at_room(need, max > there ? max - there : 0, 0, true, minutes, name,
+		code = look_at_room(need, most > there ? most - there : 0, 0, true, minutes, name,
 				    err);
 	if (!code && slurm_conf.accounting_storage_enforce & AUC_ENFORCE_LIMITS) {
 		pthread_rwlock_rdlock(&site.rules_lock);

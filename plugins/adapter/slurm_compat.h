@@ -79,6 +79,10 @@ typedef ListIterator auc_list_itr_t;
  * --overcommit, too, from 24.11 on. */
 #define AUC_OVERCOMMIT_TAKES_CPUS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0))
 
+/* slurmctld never has as many jobs as MaxJobCount, up to 25.05; then it has. */
+#define AUC_MOST_JOBS(max_job_count)                                                               \
+	((max_job_count) - (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0)))
+
 /* A step cannot ask for GPUs without their type where SLURM_TRES_PER_TASK, which is of the job's
  * record, has one; seen on 26.05. */
 #define AUC_STEPS_SPELL_AS_TASKS (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))

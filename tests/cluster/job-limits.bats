@@ -171,9 +171,13 @@ said_to()
 
 # bats test_tags=nightly
 @test "MaxJobCount: no sale makes more jobs than slurmctld takes" {
+	local more=1
+
+	# Up to 25.05 it never has as many as that.
+	[[ $(sbatch --version) != slurm*\ 2[2-4].* && $(sbatch --version) != slurm*\ 25.05.* ]] || more=0
 	for _ in {1..19}; do
 		submit bob --hold -o /dev/null --wrap true || break
 	done
 	run ! as alice sbatch $(wide_bid 1000) -o /dev/null --wrap true
-	[[ $output == *'MaxJobCount=20 allows 1 more'* ]]
+	[[ $output == *"MaxJobCount=20 allows $more more"* ]]
 }
