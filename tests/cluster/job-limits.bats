@@ -174,7 +174,7 @@ said_to()
 	local more=1
 
 	# Up to 25.05 it never has as many as that.
-	[[ $(sbatch --version) != slurm*\ 2[2-4].* && $(sbatch --version) != slurm*\ 25.05.* ]] || more=0
+	[[ ! $(sbatch -V) =~ \ (2[2-4]|25\.05)\. ]] || more=0
 	for _ in {1..19}; do
 		submit bob --hold -o /dev/null --wrap true || break
 	done

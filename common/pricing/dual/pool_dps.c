@@ -11,9 +11,10 @@
 
 #define TIERS 12 /* of numbers of workers on one server: 1, 2, up to 4, up to 8 ... and beyond */
 #define HINTS 4096
-#define BLOCK 32   /* completions that are ruled out together, and slots whose least price is kept \
-		    */
 #define SLACK 1e-7 /* relative: far more than rounding */
+/* Slots whose least price is kept, and completions that are ruled out together: of thousands most
+ * cannot pay. */
+#define BLOCK 32
 
 /* One type on one server that can host it. */
 struct host {
@@ -64,7 +65,7 @@ struct auc_policy_ctx {
 	double *cheapest[AUC_TYPES_MAX], *cheapest_lone[AUC_TYPES_MAX][TIERS];
 	double *cheapest_ps[AUC_TYPES_MAX];
 	double *cheapest_any; /* of a PS of any type in any_mask */
-	/* by block: the least price of its slots of the same */
+	/* The least price in each BLOCK slots: of a worker, of one where PSs are, too, of a PS. */
 	double *block[AUC_TYPES_MAX], *block_lone[AUC_TYPES_MAX], *block_any;
 	uint64_t any_mask; /* 0: not there yet */
 	void *memory[8];
